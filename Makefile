@@ -1,0 +1,45 @@
+# Everything a person or CI calls. `make` alone lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PY := .venv/bin/python
+ENV := source tools/env.sh
+READY := .venv/.ready
+
+.PHONY: help
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[36m%-12s\033[0m %s\n", $$1, $$2}'
+
+$(READY): requirements.txt pyproject.toml tools/setup.sh
+	bash tools/setup.sh
+	touch $@
+
+.PHONY: setup
+setup: $(READY) ## Virtual environment, packages, Java and Node if absent, Iceberg jars
+
+.PHONY: test
+test: $(READY) ## All tests of the default suite
+	$(ENV) && $(PY) -m pytest
+
+.PHONY: unit
+unit: $(READY) ## The fast tier: no Spark, no AWS
+	$(ENV) && $(PY) -m pytest tests/unit
+
+.PHONY: lint
+lint: $(READY) ## Ruff, mypy and the import contracts
+	$(ENV) && .venv/bin/ruff check . && .venv/bin/ruff format --check . && $(PY) -m mypy && .venv/bin/lint-imports
+
+.PHONY: type
+type: $(READY) ## mypy alone
+	$(PY) -m mypy
+
+.PHONY: format
+format: $(READY) ## Format the code
+	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
+
+.PHONY: lock
+lock: $(READY) ## Pin the packages anew, with hashes
+	.venv/bin/uv pip compile -q --all-extras --generate-hashes --no-header --python-version 3.11 --no-emit-index-url pyproject.toml -o requirements.txt
+
+.PHONY: clean
+clean: ## Remove what was built; keep the virtual environment
+	rm -rf build dist cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

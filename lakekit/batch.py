@@ -1,0 +1,52 @@
+"""What one run hands to a merge, and what the merge says it did."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from lakekit.models import Model
+
+Extract = Literal["full", "incremental", "changes"]
+
+
+class Batch(Model):
+    """The landed records of one run for one table.
+
+    `run_id` and the table identify a batch; `files` are addresses that Spark reads, in order.
+    """
+
+    run_id: str
+    extract: Extract
+    extraction_time: AwareDatetime
+    files: tuple[str, ...]
+
+
+class MergeResult(Model):
+    """What one merge did, in versions and records.
+
+    opened: versions inserted. closed: versions that got a `_valid_to`, deletes among them.
+    deleted: versions closed because their key is gone. unchanged: records that changed nothing.
+    duplicates: records beside the one that was kept for their key.
+    """
+
+    table: str
+    run_id: str
+    opened: int = 0
+    closed: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    duplicates: int = 0
+    quarantined: int = 0
+    snapshot_id: int | None = None
+    committed: bool = False
+
+
+def naive_utc(moment: datetime) -> datetime:
+    """Return a moment as control columns hold it: UTC, without zone.
+
+    Example:
+        >>> naive_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00"))
+        datetime.datetime(2026, 1, 1, 0, 0)
+    """
+    return moment.astimezone(UTC).replace(tzinfo=None)

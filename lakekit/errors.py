@@ -1,0 +1,117 @@
+"""The error tree. A class name is a published interface: state machines match it as text.
+
+LakekitError
+├── TransientError                    a retry can help
+│   ├── SourceUnavailableError        time-out, connection, 5xx
+│   ├── SourceThrottledError          429; carries retry_after_seconds
+│   ├── StorageUnavailableError       object store or catalog time-out, throttling, 5xx
+│   ├── TableBusyError                another run or maintenance holds the table's lease
+│   └── CommitConflictError           lost an optimistic commit, five times in a row
+└── TerminalError                     a person, a contract or a source must change
+    ├── InvalidContractError          a contract or source file does not load
+    ├── InvalidEnvironmentError       an environment file does not load
+    ├── InvalidStepInputError         a step got the wrong shape
+    ├── UnknownSourceError            no such source, endpoint or table
+    ├── SourceRejectedError           other 4xx, authentication, a foreign origin
+    ├── SourceShapeError              a response lacks what the contract says; pages loop or end early
+    ├── CallBudgetExceededError       the call budget of one run is used up
+    ├── LandingCorruptError           an object is missing or does not match its manifest
+    ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
+    ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio
+    ├── LateExtractError              a full extract older than one that is already merged
+    ├── SchemaMismatchError           table and contract disagree in a way that cannot be evolved
+    ├── InvariantViolatedError        a merge would break the history; nothing was published
+    └── MissingEvidenceError          a job said success, the table does not show it
+"""
+
+
+class LakekitError(Exception):
+    """Anything Lakekit raises on purpose."""
+
+
+class TransientError(LakekitError):
+    """A retry can help."""
+
+
+class SourceUnavailableError(TransientError):
+    """The source did not answer, or answered 5xx."""
+
+
+class SourceThrottledError(TransientError):
+    """The source answered 429 and wants a longer pause than this call can make."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class StorageUnavailableError(TransientError):
+    """The object store or catalog timed out, throttled or answered 5xx."""
+
+
+class TableBusyError(TransientError):
+    """Another run or maintenance holds the table's lease."""
+
+
+class CommitConflictError(TransientError):
+    """Lost an optimistic commit as often as a merge plans again."""
+
+
+class TerminalError(LakekitError):
+    """A person, a contract or a source must change first."""
+
+
+class InvalidContractError(TerminalError):
+    """A contract or source file does not load."""
+
+
+class InvalidEnvironmentError(TerminalError):
+    """An environment file does not load."""
+
+
+class InvalidStepInputError(TerminalError):
+    """A step got the wrong shape."""
+
+
+class UnknownSourceError(TerminalError):
+    """No such source, endpoint or table."""
+
+
+class SourceRejectedError(TerminalError):
+    """The source refused the request, or sent us to a foreign origin."""
+
+
+class SourceShapeError(TerminalError):
+    """A response lacks what the contract says, or its pages loop or are cut short."""
+
+
+class CallBudgetExceededError(TerminalError):
+    """The source's call budget for one run is used up."""
+
+
+class LandingCorruptError(TerminalError):
+    """A landed object is missing or does not match its manifest."""
+
+
+class TooManyRejectedError(TerminalError):
+    """More rejected records than `quality.max_rejected_ratio` allows."""
+
+
+class TooManyDeletedError(TerminalError):
+    """A run would close more keys than `history.max_deleted_ratio` allows."""
+
+
+class LateExtractError(TerminalError):
+    """A full extract is older than one that is already merged."""
+
+
+class SchemaMismatchError(TerminalError):
+    """Table and contract disagree in a way that cannot be evolved."""
+
+
+class InvariantViolatedError(TerminalError):
+    """A merge would break the history; nothing was published."""
+
+
+class MissingEvidenceError(TerminalError):
+    """A job said success, the table does not show it."""

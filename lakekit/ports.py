@@ -1,0 +1,68 @@
+"""What the core needs from outside, as protocols: `lakekit.aws` implements, tests fake them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO, Protocol
+
+
+class ObjectNotFoundError(KeyError):
+    """No object has this key."""
+
+
+class PreconditionFailedError(Exception):
+    """A conditional PUT lost: the object exists, or is not the one that was read."""
+
+
+@dataclass(frozen=True)
+class ObjectInfo:
+    """What the store knows of an object without reading it; `size` in bytes."""
+
+    key: str
+    size: int
+    etag: str
+    last_modified: datetime
+
+
+class ObjectStore(Protocol):
+    """One bucket. Keys carry no leading slash."""
+
+    def uri(self, key: str) -> str:
+        """Return the address Spark reads the object by, such as `s3://bucket/key`."""
+
+    def get(self, key: str) -> bytes:
+        """Return the object's bytes, or raise ObjectNotFoundError."""
+
+    def open(self, key: str) -> BinaryIO:
+        """Return a stream over the object's bytes, or raise ObjectNotFoundError."""
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """Return what is known of the object, or None if there is none."""
+
+    def put(
+        self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
+    ) -> str:
+        """Write the object and return its etag, or raise PreconditionFailedError."""
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        """Yield the objects below a prefix in key order."""
+
+    def copy(self, source_key: str, key: str) -> None:
+        """Copy an object inside the bucket, server-side."""
+
+    def delete(self, key: str) -> None:
+        """Delete the object; a missing one is no error."""
+
+
+class TableCatalog(Protocol):
+    """Read-only view of Iceberg tables without Spark."""
+
+    def metadata(self, table: str) -> Mapping[str, Any] | None:
+        """Return the table's current Iceberg metadata document, or None if there is no table."""
+
+
+class Clock(Protocol):
+    """The time, UTC and aware. Only leases, deadlines and defaults at the door may ask for it."""
+
+    def __call__(self) -> datetime:
+        """Return the current time."""

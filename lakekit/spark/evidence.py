@@ -1,0 +1,39 @@
+"""Evidence of commits: which runs main has seen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from lakekit.sql.identifiers import quote_table
+
+RUN_ID = "lakekit.run-id"
+EXTRACTION_TIME = "lakekit.extraction-time"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One published run: its snapshot on main and its extraction time (ISO, UTC)."""
+
+    run_id: str
+    snapshot_id: int
+    extraction_time: str
+
+
+def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
+    """Return the runs in main's ancestry, newest first."""
+    snapshots = {row["snapshot_id"]: row for row in _metadata(spark, table, "snapshots")}
+    refs = {row["name"]: row["snapshot_id"] for row in _metadata(spark, table, "refs")}
+    head, found = refs.get("main"), dict[str, Evidence]()
+    while head in snapshots:
+        row = snapshots[head]
+        summary = row["summary"] or {}
+        if RUN_ID in summary:
+            evidence = Evidence(summary[RUN_ID], head, summary.get(EXTRACTION_TIME, ""))
+            found.setdefault(evidence.run_id, evidence)
+        head = row["parent_id"]
+    return found
+
+
+def _metadata(spark: SparkSession, table: str, name: str) -> list[Any]:
+    return spark.sql(f"SELECT * FROM {quote_table(table)}.{name}").collect()

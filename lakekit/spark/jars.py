@@ -1,0 +1,51 @@
+"""The jars of a local Spark, through Spark's own package resolver and its cache."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = (
+    "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
+    "org.xerial:sqlite-jdbc:3.50.3.0",
+)
+
+
+def cached_jars(home: Path | None = None) -> list[Path]:
+    """Return where the resolver keeps the jars, present or not.
+
+    Example:
+        >>> cached_jars(Path("/home/x"))[1].name
+        'org.xerial_sqlite-jdbc-3.50.3.0.jar'
+    """
+    folder = (home or Path.home()) / ".ivy2" / "jars"
+    return [
+        folder / f"{package.replace(':', '_', 1).replace(':', '-')}.jar" for package in PACKAGES
+    ]
+
+
+def class_path() -> str:
+    """Return the jars as a class path, after resolving what is absent.
+
+    The resolver runs in a process of its own: it prints to standard output, which is ours.
+    """
+    jars = cached_jars()
+    if not all(jar.is_file() for jar in jars):
+        command = [sys.executable, "-m", "lakekit.spark.jars"]
+        subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603  our own module
+    return ":".join(str(jar) for jar in jars)
+
+
+def main() -> int:
+    """Resolve every jar once, so that later sessions start offline."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415  heavy: only when called
+
+    if all(jar.is_file() for jar in cached_jars()):
+        return 0
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.jars.packages", ",".join(PACKAGES)).getOrCreate()
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Statements as text, built by pure functions; nothing here runs anything."""

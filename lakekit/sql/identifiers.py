@@ -1,0 +1,39 @@
+"""The one place where names and values enter SQL text."""
+
+from collections.abc import Iterable
+
+
+def quote(name: str) -> str:
+    """Quote one identifier.
+
+    Example:
+        >>> quote("order")
+        '`order`'
+    """
+    return f"`{name.replace('`', '``')}`"
+
+
+def quote_table(table: str) -> str:
+    """Quote a dotted table identifier part by part."""
+    return ".".join(quote(part) for part in table.split("."))
+
+
+def quote_all(names: Iterable[str], prefix: str = "") -> str:
+    """Quote names into a comma-separated list, each behind an alias if one is given."""
+    return ", ".join(f"{prefix}{quote(name)}" for name in names)
+
+
+def literal(text: str) -> str:
+    r"""Return a string literal of Spark SQL.
+
+    Example:
+        >>> literal("it's")
+        "'it\\'s'"
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def same_key(keys: Iterable[str], left: str, right: str) -> str:
+    """Return the join condition of two aliases over a natural key, which is never null."""
+    return " AND ".join(f"{left}.{quote(key)} = {right}.{quote(key)}" for key in keys)

@@ -1,0 +1,1 @@
+"""Lakekit on one machine: the command line and the local warehouse."""

@@ -1,0 +1,88 @@
+"""Which files belong to which run, read from the order of `--input` and `--at`."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakekit.batch import Batch, Extract
+from lakekit.errors import InvalidStepInputError
+
+
+def spread_inputs(arguments: Sequence[str]) -> list[str]:
+    """Repeat `--input` before each of its files, so that a shell's `*` works.
+
+    Example:
+        >>> spread_inputs(["--input", "a", "b", "--at", "T"])
+        ['--input', 'a', '--input', 'b', '--at', 'T']
+    """
+    spread: list[str] = []
+    inside = False
+    for argument in arguments:
+        if argument == "--input":
+            inside = True
+        elif argument.startswith("-"):
+            inside = False
+            spread.append(argument)
+        else:
+            spread += ["--input", argument] if inside else [argument]
+    return spread
+
+
+def pair_runs(arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return (time, files) of each run, in the order in which they stand.
+
+    An `--at` closes the run of the inputs before it. Where all inputs come first and there are as
+    many times, or a time comes first, they are paired one by one.
+
+    Raises:
+        InvalidStepInputError: Inputs and times do not pair up.
+    """
+    pairs = [
+        (arguments[i], arguments[i + 1])
+        for i, word in enumerate(arguments[:-1])
+        if word in ("--input", "--at")
+    ]
+    inputs = [value for word, value in pairs if word == "--input"]
+    times = [value for word, value in pairs if word == "--at"]
+    if not inputs or not times:
+        raise InvalidStepInputError("give --input FILE... and the --at time of its extraction")
+    if len(inputs) == len(times):
+        return [(time, (file,)) for time, file in zip(times, inputs, strict=True)]
+    runs: list[tuple[str, tuple[str, ...]]] = []
+    waiting: list[str] = []
+    for word, value in pairs:
+        if word == "--input":
+            waiting.append(value)
+        elif waiting:
+            runs.append((value, tuple(waiting)))
+            waiting = []
+    if waiting or len(runs) != len(times):
+        raise InvalidStepInputError("each --at needs the --input files of its run before it")
+    return runs
+
+
+def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
+    """Return the batch of one local run; the same files at the same time are the same run.
+
+    Raises:
+        InvalidStepInputError: A file is missing, or the time has no zone.
+    """
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        raise InvalidStepInputError(f"--at {time}: not a time like 2026-01-01T00:00:00Z") from None
+    if moment.tzinfo is None:
+        raise InvalidStepInputError(f"--at {time}: has no time zone; append Z for UTC")
+    digest = hashlib.sha256(f"{extract} {moment.astimezone(UTC).isoformat()}".encode())
+    for file in files:
+        if not Path(file).is_file():
+            raise InvalidStepInputError(f"--input {file}: no such file")
+        with Path(file).open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return Batch(
+        run_id=f"local-{digest.hexdigest()[:24]}",
+        extract=extract,
+        extraction_time=moment,
+        files=tuple(files),
+    )

@@ -1,0 +1,48 @@
+"""Query results as text."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> str:
+    """Return rows as `table`, `ndjson` or `csv` text."""
+    if form == "ndjson":
+        lines = [dict(zip(columns, row, strict=True)) for row in rows]
+        return "".join(json.dumps(x, default=_plain, ensure_ascii=False) + "\n" for x in lines)
+    if form == "csv":
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([["" if v is None else _text(v) for v in row] for row in rows])
+        return text.getvalue()
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*["" if value is None else _text(value) for value in row])
+    console = Console(file=io.StringIO(), width=200)
+    console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if hasattr(value, "asDict"):
+        return value.asDict(recursive=True)
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float | Decimal):
+        return str(value)
+    plain = _plain(value) if not isinstance(value, list | dict) else value
+    return plain if isinstance(plain, str) else json.dumps(plain, default=_plain)

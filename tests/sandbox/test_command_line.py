@@ -1,0 +1,79 @@
+"""The command line as a person runs it, in processes of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DATA = "examples/airports/data"
+CONTRACT = "config/contracts/airports.yaml"
+
+
+def lakekit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "lakekit"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cli") / "warehouse")
+
+
+@pytest.fixture(scope="module")
+def merged(warehouse):
+    first = ("--input", f"{DATA}/20240806.ndjson.gz", "--at", "2024-08-06T00:00:00Z")
+    second = ("--input", f"{DATA}/20250909.ndjson.gz", "--at", "2025-09-09T00:00:00Z")
+    options = ("--contract", CONTRACT, "--warehouse", warehouse, "--json")
+    return lakekit("merge", *options, *first, *second)
+
+
+def test_merge_prints_one_json_object_per_run_and_nothing_else(merged):
+    runs = [json.loads(line) for line in merged.stdout.splitlines()]
+
+    assert merged.returncode == 0, merged.stderr
+    assert [(run["opened"], run["closed"]) for run in runs] == [(28226, 0), (814, 770)]
+    assert list(runs[0]) == [
+        "table", "run_id", "opened", "closed", "deleted", "unchanged", "duplicates",
+        "quarantined", "snapshot_id", "committed",
+    ]  # fmt: skip
+
+
+def test_sql_and_history_read_what_was_merged(merged, warehouse):
+    query = "SELECT count(*) AS n, count_if(_is_current) AS current FROM airports"
+    counted = lakekit("sql", query, "--warehouse", warehouse, "--format", "ndjson")
+    versions = lakekit(
+        "history", "airports", "--key", "icao=EHAM", "--warehouse", warehouse, "--format", "csv"
+    )
+
+    assert json.loads(counted.stdout) == {"n": 29040, "current": 28270}
+    assert versions.stdout.splitlines()[1].startswith("EHAM,AMS,Amsterdam Airport Schiphol")
+
+
+def test_a_second_engine_reads_the_same_rows(merged, warehouse):
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=warehouse)
+    try:
+        table = catalog.load_table("local.airports")
+        assert table.scan().count() == 29040
+        assert table.scan(row_filter="_is_current = true").count() == 28270
+    finally:
+        catalog.engine.dispose()
+
+
+def test_check_says_ok_and_reports_faults_with_exit_code_1(tmp_path):
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(Path(CONTRACT).read_text().replace("keys: [icao]", "keys: [nope]"))
+
+    assert lakekit("check", CONTRACT).stdout == f"{CONTRACT}: ok\n"
+    broken = lakekit("check", str(bad))
+    assert (broken.returncode, "'nope' is not a column" in broken.stderr) == (1, True)
+
+
+def test_a_query_without_a_warehouse_says_what_to_do(tmp_path):
+    done = lakekit("sql", "SELECT 1", "--warehouse", str(tmp_path / "none"))
+
+    assert done.returncode == 1
+    assert "`lakekit merge` makes one" in done.stderr

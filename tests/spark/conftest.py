@@ -1,0 +1,86 @@
+"""One Spark session for the whole run; a table of its own for every test."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakekit.batch import Batch, MergeResult
+from lakekit.contracts import Contract, load_contract
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.session import local_session
+
+CONTRACT = """
+contract: people
+source: people_api
+endpoint: {path: /people}
+schema:
+  - {name: id, type: int}
+  - {name: name, type: string}
+  - {name: city, type: string}
+history: {keys: [id], max_deleted_ratio: 1}
+quality: {max_rejected_ratio: 0.6}
+"""
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    session = local_session(tmp_path_factory.mktemp("warehouse"))
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    yield session
+    session.stop()
+
+
+_numbers = count()
+
+
+@pytest.fixture
+def table() -> str:
+    return f"lake.local.t{next(_numbers)}"
+
+
+@pytest.fixture
+def contract() -> Contract:
+    return load_contract(CONTRACT)
+
+
+Load = Callable[..., MergeResult]
+
+
+@pytest.fixture
+def load(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) -> Load:
+    """Merge records (or raw lines) as one run, on the given day of January 2026."""
+    runs = count()
+
+    def run(day: int, *records: Any, run_id: str = "", promise: Contract = contract, **over: Any):
+        file = tmp_path / f"run{next(runs)}.ndjson"
+        lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+        file.write_text("".join(f"{line}\n" for line in lines))
+        batch = Batch(
+            run_id=run_id or f"run-{day}",
+            extract=over.pop("extract", "full"),
+            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
+            files=(str(file),),
+        )
+        return merge_scd2(spark, promise, batch, table, staging=(tmp_path / "s").as_uri(), **over)
+
+    return run
+
+
+@pytest.fixture
+def rows(spark: SparkSession, table: str) -> Callable[..., list[tuple[Any, ...]]]:
+    """The whole table: keys and columns, day it is valid from and to, whether it is current."""
+
+    def read(columns: str = "id, name, city") -> list[tuple[Any, ...]]:
+        query = (
+            f"SELECT {columns}, day(_valid_from), day(_valid_to), _is_current FROM {table} "
+            "ORDER BY 1, _valid_from"
+        )
+        return [tuple(row) for row in spark.sql(query).collect()]
+
+    return read

