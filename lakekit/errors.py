@@ -13,7 +13,7 @@ LakekitError
     ├── InvalidStepInputError         a step got the wrong shape
     ├── UnknownSourceError            no such source, endpoint or table
     ├── SourceRejectedError           other 4xx, authentication, a foreign origin
-    ├── SourceShapeError              a response lacks what the contract says; pages loop or end early
+    ├── SourceShapeError              a response lacks what the contract says, or pages loop
     ├── CallBudgetExceededError       the call budget of one run is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio

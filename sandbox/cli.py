@@ -42,10 +42,10 @@ def check(files: Annotated[list[Path], typer.Argument(help="Contracts (YAML).")]
 
 
 @app.command()
-def merge(  # noqa: PLR0913  one option each
+def merge(
     contract: Annotated[Path, typer.Option(help="The table's contract.")],
     warehouse: Warehouse,
-    input: Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")],  # noqa: A002
+    input: Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")],
     at: Annotated[list[str], typer.Option(help="Extraction time of the inputs before it.")],
     extract: Annotated[
         Literal["full", "incremental"] | None, typer.Option(help="Instead of the contract's.")
@@ -107,7 +107,7 @@ def history(
             raise InvalidStepInputError(f"--key {pair}: write column=value")
         conditions.append(f"CAST({quote(column)} AS string) = {literal(value)}")
     where = " AND ".join(conditions)
-    query = f"SELECT * FROM {quote_table(table)} WHERE {where} ORDER BY _valid_from"  # noqa: S608
+    query = f"SELECT * FROM {quote_table(table)} WHERE {where} ORDER BY _valid_from"
     _query(query, warehouse, form)
 
 

@@ -24,8 +24,9 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
     """Return the runs in main's ancestry, newest first."""
     snapshots = {row["snapshot_id"]: row for row in _metadata(spark, table, "snapshots")}
     refs = {row["name"]: row["snapshot_id"] for row in _metadata(spark, table, "refs")}
-    head, found = refs.get("main"), dict[str, Evidence]()
-    while head in snapshots:
+    head: int | None = refs.get("main")
+    found: dict[str, Evidence] = {}
+    while head is not None and head in snapshots:
         row = snapshots[head]
         summary = row["summary"] or {}
         if RUN_ID in summary:

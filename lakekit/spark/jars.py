@@ -10,14 +10,19 @@ PACKAGES = (
 )
 
 
-def cached_jars(home: Path | None = None) -> list[Path]:
+def cache() -> Path:
+    """Return the resolver's folder; Java would look for a home in the password file, not $HOME."""
+    return Path.home() / ".cache" / "lakekit" / "ivy"
+
+
+def cached_jars() -> list[Path]:
     """Return where the resolver keeps the jars, present or not.
 
     Example:
-        >>> cached_jars(Path("/home/x"))[1].name
+        >>> cached_jars()[1].name
         'org.xerial_sqlite-jdbc-3.50.3.0.jar'
     """
-    folder = (home or Path.home()) / ".ivy2" / "jars"
+    folder = cache() / "jars"
     return [
         folder / f"{package.replace(':', '_', 1).replace(':', '-')}.jar" for package in PACKAGES
     ]
@@ -42,9 +47,13 @@ def main() -> int:
     if all(jar.is_file() for jar in cached_jars()):
         return 0
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.jars.ivy", str(cache()))
     spark = builder.config("spark.jars.packages", ",".join(PACKAGES)).getOrCreate()
     spark.stop()
-    return 0
+    missing = [jar.name for jar in cached_jars() if not jar.is_file()]
+    if missing:
+        sys.stderr.write(f"could not resolve {', '.join(missing)}\n")
+    return bool(missing)
 
 
 if __name__ == "__main__":

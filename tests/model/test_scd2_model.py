@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scd2_model import Options, Record, Row, Run, accepted, canon, comparable, history
+
+from tests.model.scd2_model import Options, Record, Row, Run, accepted, canon, comparable, history
 
 SEQ = Options(keys=("k",), sequence_by="s")
 CDC = Options(

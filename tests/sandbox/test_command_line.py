@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 DATA = "examples/airports/data"
 CONTRACT = "config/contracts/airports.yaml"
@@ -52,8 +53,6 @@ def test_sql_and_history_read_what_was_merged(merged, warehouse):
 
 
 def test_a_second_engine_reads_the_same_rows(merged, warehouse):
-    from pyiceberg.catalog.sql import SqlCatalog
-
     catalog = SqlCatalog("lake", uri=f"sqlite:///{warehouse}/catalog.db", warehouse=warehouse)
     try:
         table = catalog.load_table("local.airports")

@@ -1,9 +1,11 @@
 """The specification of the merge: load 1, load 2, load 3, the whole table after each."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import (
     CommitConflictError,
@@ -262,10 +264,6 @@ def test_a_crash_before_publishing_shows_nothing_and_the_next_run_completes(
 
 
 def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
-    from datetime import UTC, datetime
-
-    from lakekit.batch import Batch
-
     contract = load_contract(Path("config/contracts/airports.yaml").read_text())
     results = []
     for release in ("20240806", "20250909", "20260905"):

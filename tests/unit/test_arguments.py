@@ -6,7 +6,7 @@ from sandbox.output import render
 
 
 def test_a_time_closes_the_run_of_the_inputs_before_it():
-    words = spread_inputs("--input a b --at 1 --input c --at 2 --json".split())
+    words = spread_inputs(["--input", "a", "b", "--at", "1", "--input", "c", "--at", "2", "--json"])
 
     assert pair_runs(words) == [("1", ("a", "b")), ("2", ("c",))]
 

@@ -1,0 +1,1 @@
+"""Adapters to AWS: the only place that imports boto3."""

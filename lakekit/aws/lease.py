@@ -1,0 +1,80 @@
+"""A lease per table by conditional PUT: progress among writers; safety never depends on it."""
+
+from datetime import datetime, timedelta
+
+from pydantic import AwareDatetime
+
+from lakekit.errors import TableBusyError
+from lakekit.layout import lease_key
+from lakekit.models import Model
+from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
+
+
+class Lease(Model):
+    """Who may work on a table, until when; `epoch` grows with every change of hands."""
+
+    table: str
+    owner: str
+    epoch: int
+    expires_at: AwareDatetime
+
+
+class Leases:
+    """Takes, renews and gives back the leases of tables."""
+
+    def __init__(self, store: ObjectStore, clock: Clock, *, lifetime: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._lifetime = lifetime
+
+    def acquire(self, table: str, owner: str) -> Lease:
+        """Take the lease, or prolong it for the owner that holds it.
+
+        Raises:
+            TableBusyError: Another owner holds it, or was faster.
+        """
+        now = self._clock()
+        held, etag = self._read(table)
+        if held and held.owner != owner and held.expires_at > now:
+            raise _busy(held)
+        ours = held is not None and held.owner == owner and held.expires_at > now
+        epoch = held.epoch + (0 if ours else 1) if held else 1
+        return self._write(self._new(table, owner, epoch, now + self._lifetime), etag)
+
+    def release(self, lease: Lease) -> None:
+        """Give the lease back. One that another owner took meanwhile stays his."""
+        held, etag = self._read(lease.table)
+        if held and (held.owner, held.epoch) == (lease.owner, lease.epoch):
+            try:
+                self._write(self._new(held.table, held.owner, held.epoch, self._clock()), etag)
+            except TableBusyError:
+                return
+
+    def _read(self, table: str) -> tuple[Lease | None, str | None]:
+        # The etag first: if the lease changes in between, the conditional PUT fails.
+        info = self._store.head(lease_key(table))
+        if info is None:
+            return None, None
+        try:
+            return Lease.model_validate_json(self._store.get(lease_key(table))), info.etag
+        except ObjectNotFoundError:
+            return None, None
+
+    def _write(self, lease: Lease, etag: str | None) -> Lease:
+        body = lease.model_dump_json().encode()
+        try:
+            self._store.put(lease_key(lease.table), body, if_absent=etag is None, if_match=etag)
+        except PreconditionFailedError:
+            # A PUT that was repeated after a lost answer fails against its own first try.
+            held, _ = self._read(lease.table)
+            if held != lease:
+                raise _busy(held or lease) from None
+        return lease
+
+    @staticmethod
+    def _new(table: str, owner: str, epoch: int, expires_at: datetime) -> Lease:
+        return Lease(table=table, owner=owner, epoch=epoch, expires_at=expires_at)
+
+
+def _busy(held: Lease) -> TableBusyError:
+    return TableBusyError(f"{held.table}: held by {held.owner} until {held.expires_at:%FT%TZ}")

@@ -1,0 +1,192 @@
+"""Pages → objects, manifest, markers."""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+from pydantic import AwareDatetime, Field, ValidationError
+
+from lakekit import layout
+from lakekit.batch import Extract
+from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.models import Model, Name
+from lakekit.ports import ObjectStore, PreconditionFailedError
+
+MAX_PART_BYTES = 64 * 1024 * 1024
+
+
+class Part(Model):
+    """One object of records; `bytes` and `sha256` are of the object as it lies in the store."""
+
+    key: str
+    rows: int
+    bytes: int
+    sha256: str
+    uncompressed_bytes: int
+
+
+class Request(Model):
+    """What was asked of the source; never a secret."""
+
+    url: str
+    params: dict[str, str] = Field(default_factory=dict)
+
+
+class Manifest(Model):
+    """All objects of one landing. Later steps read exactly these, never a listing."""
+
+    version: Literal[1] = 1
+    run_id: str
+    source: Name
+    endpoint: Name
+    contract_version: int
+    extract: Extract
+    extraction_time: AwareDatetime
+    request: Request
+    pages: int
+    rows: int
+    format: Literal["ndjson", "csv"] = "ndjson"
+    parts: tuple[Part, ...]
+
+    @property
+    def prefix(self) -> str:
+        """The landing's folder."""
+        return layout.raw_prefix(self.source, self.endpoint, self.extraction_time)
+
+
+class Progress(Model):
+    """How far an extraction got: its finished parts, and where to go on."""
+
+    parts: tuple[Part, ...]
+    pages: int
+    resume: dict[str, Any]
+
+
+class LandingWriter:
+    """Streams records into gzip NDJSON parts of a bounded uncompressed size.
+
+    The same records make the same bytes. An object that is already there is never rewritten: an
+    equal one is taken over, a foreign one (of an attempt that died) is passed by.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefix: str,
+        *,
+        parts: Iterable[Part] = (),
+        max_part_bytes: int = MAX_PART_BYTES,
+    ) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._parts = list(parts)
+        self._max_part_bytes = max_part_bytes
+        self._number = _next_number(self._parts, prefix)
+        self._open()
+
+    def write(self, records: Iterable[bytes]) -> None:
+        """Append records, each the JSON text of one."""
+        for record in records:
+            line = one_line(record) + b"\n"
+            if self._rows and self._size + len(line) > self._max_part_bytes:
+                self.flush()
+            self._packed += self._gzip.compress(line)
+            self._rows += 1
+            self._size += len(line)
+
+    def flush(self) -> tuple[Part, ...]:
+        """Finish the open part, if it holds anything, and return all parts."""
+        if self._rows:
+            body = bytes(self._packed + self._gzip.flush())
+            key = self._put(body)
+            self._parts.append(
+                Part(
+                    key=key,
+                    rows=self._rows,
+                    bytes=len(body),
+                    sha256=sha256(body).hexdigest(),
+                    uncompressed_bytes=self._size,
+                )
+            )
+            self._open()
+        return tuple(self._parts)
+
+    def _open(self) -> None:
+        # 31: a gzip frame; zlib writes its time as 0, so the same records make the same bytes.
+        self._gzip = zlib.compressobj(6, zlib.DEFLATED, 31)
+        self._packed = bytearray()
+        self._rows = 0
+        self._size = 0
+
+    def _put(self, body: bytes) -> str:
+        while True:
+            key = layout.part_key(self._prefix, self._number)
+            self._number += 1
+            try:
+                self._store.put(key, body, if_absent=True)
+            except PreconditionFailedError:
+                if self._store.get(key) != body:
+                    continue
+            return key
+
+
+def one_line(record: bytes) -> bytes:
+    r"""Return a record's JSON text without line breaks; every token stays as it was received.
+
+    Example:
+        >>> one_line(b'{"price":\n 12345678901234567890.10}')
+        b'{"price":12345678901234567890.10}'
+    """
+    if b"\n" not in record and b"\r" not in record:
+        return record
+    try:
+        return msgspec.json.format(record, indent=-1)
+    except msgspec.DecodeError as error:
+        raise SourceShapeError(f"a record is not JSON: {error}") from error
+
+
+def publish(store: ObjectStore, manifest: Manifest) -> str:
+    """Write the manifest, then `.pending`; return the manifest's key. Again is no error.
+
+    Raises:
+        LandingCorruptError: Another manifest already stands at this source, endpoint and time.
+    """
+    key = layout.manifest_key(manifest.prefix)
+    body = manifest.model_dump_json(indent=2).encode()
+    if not _put_once(store, key, body) and store.get(key) != body:
+        raise LandingCorruptError(f"{key}: another manifest stands here")
+    if store.head(layout.complete_key(manifest.prefix)) is None:
+        _put_once(store, layout.pending_key(manifest.prefix), manifest.run_id.encode())
+    return key
+
+
+def load_manifest(store: ObjectStore, key: str) -> Manifest:
+    """Read one manifest."""
+    try:
+        return Manifest.model_validate_json(store.get(key))
+    except (KeyError, ValidationError) as error:
+        raise LandingCorruptError(f"{key}: missing or not a manifest") from error
+
+
+def pending_manifests(store: ObjectStore, source: str) -> Iterator[Manifest]:
+    """Yield what is landed and not merged of a source, oldest extraction first."""
+    keys = {info.key for info in store.list(layout.source_prefix(source))}
+    prefixes = [key.removesuffix(".pending") for key in keys if key.endswith("/.pending")]
+    for prefix in sorted(prefixes, key=lambda each: (each.split("/")[-2], each)):
+        if layout.complete_key(prefix) not in keys:
+            yield load_manifest(store, layout.manifest_key(prefix))
+
+
+def _put_once(store: ObjectStore, key: str, body: bytes) -> bool:
+    try:
+        store.put(key, body, if_absent=True)
+    except PreconditionFailedError:
+        return False
+    return True
+
+
+def _next_number(parts: list[Part], prefix: str) -> int:
+    numbers = [int(part.key.removeprefix(prefix)[5:10]) for part in parts]
+    return max(numbers, default=-1) + 1

@@ -1,0 +1,95 @@
+"""Every key of the landing bucket and every derived table name, as functions."""
+
+import re
+from datetime import UTC, datetime
+
+_SEGMENT = re.compile(r"^[A-Za-z0-9_-][A-Za-z0-9._:-]*$")
+
+
+def raw_prefix(source: str, endpoint: str, extraction_time: datetime) -> str:
+    """Return the folder of one landing, with its closing slash.
+
+    Example:
+        >>> raw_prefix("airports_api", "airports", datetime(2024, 8, 6, tzinfo=UTC))
+        'raw/airports_api/airports/20240806_000000/'
+    """
+    if extraction_time.tzinfo is None:
+        raise ValueError("extraction_time must carry a time zone")
+    stamp = extraction_time.astimezone(UTC).strftime("%Y%m%d_%H%M%S")
+    return f"{source_prefix(source)}{_segment(endpoint)}/{stamp}/"
+
+
+def source_prefix(source: str) -> str:
+    """Return the folder of all landings of a source."""
+    return f"raw/{_segment(source)}/"
+
+
+def part_key(prefix: str, number: int) -> str:
+    """Return the key of one object of records.
+
+    Example:
+        >>> part_key("raw/s/e/20240806_000000/", 7)
+        'raw/s/e/20240806_000000/part-00007.ndjson.gz'
+    """
+    return f"{prefix}part-{number:05d}.ndjson.gz"
+
+
+def manifest_key(prefix: str) -> str:
+    """Return the key of a landing's manifest."""
+    return f"{prefix}manifest.json"
+
+
+def pending_key(prefix: str) -> str:
+    """Return the key of the marker: landed, not merged."""
+    return f"{prefix}.pending"
+
+
+def complete_key(prefix: str) -> str:
+    """Return the key of the marker: merged everywhere."""
+    return f"{prefix}.complete"
+
+
+def progress_key(prefix: str) -> str:
+    """Return the key of an unfinished extraction's progress."""
+    return f"{prefix}.progress.json"
+
+
+def run_key(run_id: str) -> str:
+    """Return the key of the run document."""
+    return f"runs/{_segment(run_id)}/run.json"
+
+
+def plan_key(run_id: str) -> str:
+    """Return the key of what PlanTables decided."""
+    return f"runs/{_segment(run_id)}/plan.json"
+
+
+def result_key(run_id: str, step: str, table: str) -> str:
+    """Return the key of what a step says it did to one table."""
+    return f"runs/{_segment(run_id)}/{_segment(step)}/{_segment(table)}.json"
+
+
+def failure_key(run_id: str) -> str:
+    """Return the key of a run's recorded failure."""
+    return f"runs/{_segment(run_id)}/failure.json"
+
+
+def lease_key(table: str) -> str:
+    """Return the key of a table's lease."""
+    return f"leases/{_segment(table)}.json"
+
+
+def inbox_prefix(source: str, endpoint: str) -> str:
+    """Return the folder into which others drop files."""
+    return f"inbox/{_segment(source)}/{_segment(endpoint)}/"
+
+
+def quarantine_table(table: str) -> str:
+    """Return the name of the table that keeps a table's rejected records."""
+    return f"{table}_quarantine"
+
+
+def _segment(text: str) -> str:
+    if not _SEGMENT.match(text):
+        raise ValueError(f"'{text}' cannot be a part of a key")
+    return text

@@ -1,0 +1,76 @@
+from datetime import timedelta
+
+import pytest
+
+from lakekit.aws.lease import Leases
+from lakekit.errors import TableBusyError
+from tests.fakes import ManualClock, MemoryObjectStore
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def leases(clock: ManualClock) -> Leases:
+    return Leases(MemoryObjectStore(), clock, lifetime=timedelta(minutes=10))
+
+
+def test_keeps_a_second_owner_out_until_the_lease_expires(
+    leases: Leases, clock: ManualClock
+) -> None:
+    leases.acquire("t", "a")
+    with pytest.raises(TableBusyError, match="held by a"):
+        leases.acquire("t", "b")
+
+    clock.advance(600)
+
+    assert leases.acquire("t", "b").epoch == 2
+
+
+def test_prolongs_the_lease_of_its_owner_in_the_same_epoch(
+    leases: Leases, clock: ManualClock
+) -> None:
+    first = leases.acquire("t", "a")
+    clock.advance(60)
+
+    second = leases.acquire("t", "a")
+
+    assert second.epoch == first.epoch
+    assert second.expires_at > first.expires_at
+
+
+def test_lets_the_next_owner_in_after_a_release(leases: Leases) -> None:
+    leases.release(leases.acquire("t", "a"))
+
+    assert leases.acquire("t", "b").epoch == 2
+
+
+def test_leaves_a_lease_alone_that_changed_hands(leases: Leases, clock: ManualClock) -> None:
+    old = leases.acquire("t", "a")
+    clock.advance(601)
+    leases.acquire("t", "b")
+
+    leases.release(old)
+
+    with pytest.raises(TableBusyError, match="held by b"):
+        leases.acquire("t", "c")
+
+
+def test_holds_tables_apart(leases: Leases) -> None:
+    assert leases.acquire("t", "a").epoch == leases.acquire("u", "b").epoch == 1
+
+
+def test_loses_against_an_owner_that_was_faster(clock: ManualClock) -> None:
+    class RacingStore(MemoryObjectStore):
+        def head(self, key: str) -> None:  # what a slow reader saw
+            return None
+
+    store = RacingStore()
+    other = MemoryObjectStore()
+    Leases(other, clock, lifetime=timedelta(minutes=1)).acquire("t", "fast")
+    store.objects = other.objects
+
+    with pytest.raises(TableBusyError):
+        Leases(store, clock, lifetime=timedelta(minutes=1)).acquire("t", "slow")

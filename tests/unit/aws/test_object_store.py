@@ -1,0 +1,125 @@
+"""One behaviour suite: the fake in memory and S3 as moto has it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+from moto import mock_aws
+
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.errors import StorageUnavailableError
+from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
+from tests.fakes import MemoryObjectStore
+
+
+@pytest.fixture(params=["memory", "s3"])
+def store(request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
+    if request.param == "memory":
+        yield MemoryObjectStore()
+        return
+    with mock_aws():
+        client = boto3.client(
+            "s3",
+            region_name="us-east-1",
+            aws_access_key_id="x",
+            aws_secret_access_key="x",  # noqa: S106
+        )
+        client.create_bucket(Bucket="bucket")
+        yield S3ObjectStore("bucket", client)
+
+
+def test_gives_back_what_was_put(store: ObjectStore) -> None:
+    etag = store.put("a/b", b"body")
+
+    info = store.head("a/b")
+    assert store.get("a/b") == b"body"
+    assert info is not None
+    assert (info.key, info.size, info.etag) == ("a/b", 4, etag)
+    with store.open("a/b") as stream:
+        assert (stream.read(2), stream.read()) == (b"bo", b"dy")
+    assert store.uri("a/b").endswith("a/b")
+
+
+def test_says_when_there_is_no_object(store: ObjectStore) -> None:
+    assert store.head("a") is None
+    for read in (store.get, store.open):
+        with pytest.raises(ObjectNotFoundError):
+            read("a")
+    with pytest.raises(ObjectNotFoundError):
+        store.copy("a", "b")
+
+
+def test_puts_only_where_nothing_is(store: ObjectStore) -> None:
+    store.put("a", b"1", if_absent=True)
+
+    with pytest.raises(PreconditionFailedError):
+        store.put("a", b"2", if_absent=True)
+
+    assert store.get("a") == b"1"
+
+
+def test_puts_only_over_the_object_that_was_read(store: ObjectStore) -> None:
+    etag = store.put("a", b"1")
+    store.put("a", b"2", if_match=etag)
+
+    with pytest.raises(PreconditionFailedError):
+        store.put("a", b"3", if_match=etag)
+    with pytest.raises(PreconditionFailedError):
+        store.put("gone", b"3", if_match=etag)
+
+    assert store.get("a") == b"2"
+
+
+def test_lists_a_prefix_in_key_order(store: ObjectStore) -> None:
+    for key in ("a/2", "b/1", "a/1", "a/10"):
+        store.put(key, b"")
+
+    assert [info.key for info in store.list("a/")] == ["a/1", "a/10", "a/2"]
+
+
+def test_copies_and_deletes(store: ObjectStore) -> None:
+    store.put("a", b"1")
+
+    store.copy("a", "b")
+    store.delete("a")
+    store.delete("a")
+
+    assert [info.key for info in store.list("")] == ["b"]
+
+
+class BrokenClient:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def put_object(self, **_: Any) -> None:
+        raise self.error
+
+
+def client_error(code: str, status: int) -> ClientError:
+    return ClientError(
+        {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}},  # type: ignore[typeddict-item]
+        "PutObject",
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("SlowDown", 503), client_error("InternalError", 500),
+        client_error("ConditionalRequestConflict", 409), ReadTimeoutError(endpoint_url="x"),
+    ],
+)  # fmt: skip
+def test_translates_what_a_retry_can_help(error: Exception) -> None:
+    store = S3ObjectStore("bucket", BrokenClient(error))  # type: ignore[arg-type]
+
+    with pytest.raises(StorageUnavailableError):
+        store.put("a", b"")
+
+
+def test_leaves_a_denied_access_as_it_is() -> None:
+    store = S3ObjectStore("bucket", BrokenClient(client_error("AccessDenied", 403)))  # type: ignore[arg-type]
+
+    with pytest.raises(ClientError):
+        store.put("a", b"")
