@@ -1,0 +1,47 @@
+"""Synthesise every environment: `python cdk/app.py`, with neither the CDK CLI nor Docker.
+
+Without the CLI: `--out DIR`, `--environment NAME` (may be repeated) and `--no-bundle`.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENTS = ("dev", "staging", "prod")
+
+
+def build(names: list[str], *, out: str | None, context: dict[str, Any], root: Path = ROOT) -> Any:
+    """Return the app with a stage for each environment."""
+    # Late: nothing of CDK starts, and no path is needed, before `main` has set it.
+    from aws_cdk import App  # noqa: PLC0415
+
+    from cdk.stage import LakekitStage  # noqa: PLC0415
+    from lakekit.environment import load_environment  # noqa: PLC0415
+
+    app = App(outdir=out, context=context, analytics_reporting=False)
+    for name in names:
+        environment = load_environment(name, folder=root / "config/environments")
+        LakekitStage(app, name, environment=environment, root=root)
+    return app
+
+
+def main() -> None:
+    """Read the arguments and write the cloud assembly."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out")
+    parser.add_argument("--environment", action="append", choices=ENVIRONMENTS)
+    parser.add_argument("--no-bundle", action="store_true", help="leave the packages out")
+    arguments = parser.parse_args()
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    if arguments.no_bundle:
+        context["bundle"] = False
+    build(arguments.environment or list(ENVIRONMENTS), out=arguments.out, context=context).synth()
+
+
+if __name__ == "__main__":
+    # Python put cdk/ first, where constructs/ would hide the package of that name.
+    sys.path[0] = str(ROOT)
+    main()

@@ -1,0 +1,54 @@
+"""A private, encrypted, versioned bucket."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from lakekit.environment import Environment
+
+
+class DataBucket(s3.Bucket):
+    """A bucket that only TLS, its key and named roles can reach."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, environment: Environment, key: kms.IKey
+    ) -> None:
+        storage = environment.storage
+        super().__init__(
+            scope,
+            id,
+            bucket_name=f"{environment.name(id)}-{environment.account}-{environment.region}",
+            encryption=s3.BucketEncryption.KMS,
+            encryption_key=key,
+            bucket_key_enabled=True,
+            versioned=True,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            removal_policy=RemovalPolicy.DESTROY
+            if storage.removal == "destroy"
+            else RemovalPolicy.RETAIN,
+        )
+        self.add_lifecycle_rule(
+            id="tidy",
+            abort_incomplete_multipart_upload_after=Duration.days(3),
+            noncurrent_version_expiration=Duration.days(storage.noncurrent_days),
+        )
+
+    def expire(self, prefix: str, days: int) -> None:
+        """Expire the objects under a prefix."""
+        self.add_lifecycle_rule(
+            id=f"expire-{prefix.strip('/')}", prefix=prefix, expiration=Duration.days(days)
+        )
+
+    def send_events(self) -> None:
+        """Tell EventBridge of every object; the L2 flag would deploy a function to say so."""
+        bucket = self.node.default_child
+        assert isinstance(bucket, s3.CfnBucket)  # noqa: S101
+        bucket.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
+            event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
+                event_bridge_enabled=True
+            )
+        )

@@ -1,0 +1,98 @@
+"""Packages of functions and jobs, made with pip for the target platform; no Docker."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import jsii
+from aws_cdk import AssetHashType, BundlingOptions, DockerImage, IgnoreMode, ILocalBundling
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+SOURCES = ("lakekit", "lambdas", "config")
+PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
+NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
+
+
+@jsii.implements(ILocalBundling)
+class PipBundle:
+    """Our sources beside the packages that `pyproject.toml` asks for."""
+
+    def __init__(self, root: Path, extras: tuple[str, ...]) -> None:
+        self.root = root
+        self.extras = extras
+
+    def try_bundle(self, output_dir: str, *args: object, **options: object) -> bool:
+        """Fill the folder; a failing pip ends the synthesis."""
+        out = Path(output_dir)
+        constraints = out / ".constraints"
+        constraints.write_text("\n".join(pins(self.root)))
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile",
+                   "--disable-pip-version-check", "--python-version", "3.11", *PLATFORM,
+                   "--target", str(out), "-c", str(constraints),
+                   *wanted(self.root, self.extras)]  # fmt: skip
+        subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
+        constraints.unlink()
+        for folder in SOURCES:
+            shutil.copytree(self.root / folder, out / folder, ignore=NO_CACHES, dirs_exist_ok=True)
+        return True
+
+
+def wanted(root: Path, extras: tuple[str, ...]) -> list[str]:
+    """Return the requirements of the project and of some of its extras."""
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    return [*project["dependencies"], *(need for extra in extras for need in optional[extra])]
+
+
+def pins(root: Path) -> list[str]:
+    """Return `name==version` of every pinned package."""
+    text = (root / "requirements.txt").read_text()
+    return re.findall(r"^([A-Za-z0-9_.-]+==[^\s;\\]+)", text, flags=re.MULTILINE)
+
+
+def digest(root: Path, extras: tuple[str, ...]) -> str:
+    """Return a hash of all that goes in; the same commit gives the same template."""
+    total = hashlib.sha256(" ".join(extras).encode())
+    files = [root / "pyproject.toml", root / "requirements.txt"]
+    for folder in SOURCES:
+        files += sorted(p for p in (root / folder).rglob("*") if p.is_file())
+    for path in files:
+        if "__pycache__" not in path.parts:
+            total.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def function_code(scope: Construct, root: Path, extras: tuple[str, ...]) -> lambda_.Code:
+    """Return a function's code; with the context `bundle` false, the sources alone."""
+    if not scope.node.try_get_context("bundle"):
+        return lambda_.Code.from_asset(str(root), exclude=only(SOURCES), ignore_mode=IgnoreMode.GIT)
+    return lambda_.Code.from_asset(
+        str(root),
+        asset_hash=digest(root, extras),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=BundlingOptions(
+            image=DockerImage.from_registry("never-used"), local=PipBundle(root, extras)
+        ),
+    )
+
+
+def library(scope: Construct, root: Path) -> assets.Asset:
+    """Return the core package and the configuration as a zip that Python can import."""
+    return assets.Asset(
+        scope,
+        "library",
+        path=str(root),
+        exclude=only(("lakekit", "config")),
+        ignore_mode=IgnoreMode.GIT,
+    )
+
+
+def only(folders: tuple[str, ...]) -> list[str]:
+    """Return the ignore patterns that leave nothing but these folders."""
+    return ["/*", *(f"!/{folder}" for folder in folders), "__pycache__", "*.pyc"]

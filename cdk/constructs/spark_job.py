@@ -1,0 +1,77 @@
+"""One Glue job on Spark, with the Iceberg catalog `lake`."""
+
+from pathlib import Path
+
+from aws_cdk import Duration
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+from lakekit.environment import Environment
+
+
+def spark_conf(warehouse: str) -> str:
+    """Return the value of `--conf`: Glue takes the key once, so the rest rides in its value."""
+    catalog = "spark.sql.catalog.lake"
+    settings = {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
+        f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        f"{catalog}.warehouse": warehouse,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.ansi.enabled": "true",
+    }
+    return " --conf ".join(f"{key}={value}" for key, value in settings.items())
+
+
+class SparkJob(Construct):
+    """`glue_jobs/<job>.py`, deployed; retries are the state machine's."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        job: str,
+        *,
+        environment: Environment,
+        root: Path,
+        library: assets.Asset,
+        warehouse: str,
+    ) -> None:
+        super().__init__(scope, job)
+        self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
+        library.grant_read(self.role)
+        self.job = glue.PySparkEtlJob(
+            self,
+            "job",
+            job_name=environment.name(job),
+            role=self.role,
+            script=glue.Code.from_asset(str(root / "glue_jobs" / f"{job}.py")),
+            glue_version=glue.GlueVersion.V5_1,
+            worker_configuration=glue.WorkerConfiguration(
+                worker_type=glue.WorkerType.G_1X, number_of_workers=environment.jobs.workers
+            ),
+            max_retries=0,
+            max_concurrent_runs=environment.jobs.max_concurrent_runs,
+            timeout=Duration.minutes(environment.jobs.timeout_minutes),
+            extra_python_files=[glue.Code.from_bucket(library.bucket, library.s3_object_key)],
+            default_arguments={"--datalake-formats": "iceberg", "--conf": spark_conf(warehouse)},
+        )
+        self._allow_telemetry(scope)
+
+    def _allow_telemetry(self, scope: Construct) -> None:
+        self.role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
+                resources=[f"arn:aws:logs:{self.job.env.region}:{self.job.env.account}:"
+                           "log-group:/aws-glue/*"],
+            )
+        )  # fmt: skip
+        self.role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["cloudwatch:PutMetricData"],
+                resources=["*"],
+                conditions={"StringEquals": {"cloudwatch:namespace": "Glue"}},
+            )
+        )

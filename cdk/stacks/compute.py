@@ -1,0 +1,114 @@
+"""What runs: a function for each light step, a Glue job for each Spark step."""
+
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from cdk.constructs.bundle import function_code, library
+from cdk.constructs.spark_job import SparkJob
+from cdk.constructs.step_lambda import StepLambda
+from cdk.stacks.storage import StorageStack
+from lakekit.environment import Environment
+
+# Seconds: as the tasks of load_source have them, so that the function ends first.
+FUNCTIONS = {
+    "start_run": 55,
+    "extract_pages": 890,
+    "validate_landing": 890,
+    "plan_tables": 290,
+    "complete_run": 290,
+    "record_failure": 55,
+    "route_file": 60,
+}
+EXTRAS = {"extract_pages": ("functions", "extract")}
+JOBS = ("create_tables", "merge_scd2", "maintain_tables")
+
+
+class ComputeStack(Stack):
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: Environment,
+        root: Path,
+        storage: StorageStack,
+        **props: Any,
+    ) -> None:
+        super().__init__(scope, id, **props)
+        self._environment = environment
+        self._root = root
+        self._storage = storage
+        arn = f"arn:aws:states:{self.region}:{self.account}:stateMachine:"
+        self.load_source_arn = arn + environment.name("load_source")
+        self.functions = {step: self._function(step) for step in FUNCTIONS}
+        self._grant_functions()
+        code = library(self, root)
+        self.jobs = {
+            job: SparkJob(
+                self,
+                job,
+                environment=environment,
+                root=root,
+                library=code,
+                warehouse=storage.warehouse,
+            )
+            for job in JOBS
+        }
+        for job in self.jobs.values():
+            self._grant_job(job)
+
+    def _function(self, step: str) -> StepLambda:
+        storage = self._storage
+        variables = {
+            "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
+            "LAKEKIT_DATABASE": storage.database,
+            "LAKEKIT_WAREHOUSE": storage.warehouse,
+        }
+        if step == "route_file":
+            variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
+        function = StepLambda(
+            self,
+            step,
+            environment=self._environment,
+            code=function_code(self, self._root, EXTRAS.get(step, ("functions",))),
+            variables=variables,
+            timeout_seconds=FUNCTIONS[step],
+        )
+        storage.landing.grant_read(function.role)
+        storage.landing.grant_put(function.role)
+        return function
+
+    def _grant_functions(self) -> None:
+        environment, storage = self._environment, self._storage
+        place = f"{self.region}:{self.account}"
+        self.functions["extract_pages"].allow(
+            iam.PolicyStatement(
+                actions=["secretsmanager:GetSecretValue"],
+                resources=[
+                    f"arn:aws:secretsmanager:{place}:secret:lakekit/{environment.environment}/*"
+                ],
+            )
+        )
+        for step in ("plan_tables", "complete_run"):
+            self.functions[step].allow(storage.catalog_statement())
+            storage.lake.grant_read(self.functions[step].role)
+        self.functions["complete_run"].allow(
+            iam.PolicyStatement(
+                actions=["events:PutEvents"],
+                resources=[f"arn:aws:events:{place}:event-bus/default"],
+            )
+        )
+        self.functions["route_file"].allow(
+            iam.PolicyStatement(actions=["states:StartExecution"], resources=[self.load_source_arn])
+        )
+
+    def _grant_job(self, job: SparkJob) -> None:
+        storage = self._storage
+        storage.landing.grant_read(job.role)
+        storage.landing.grant_put(job.role)
+        storage.lake.grant_read_write(job.role)
+        job.role.add_to_policy(storage.catalog_statement(write=True))

@@ -1,0 +1,40 @@
+"""One environment: its storage, compute and orchestration."""
+
+from pathlib import Path
+
+from aws_cdk import Environment as CdkEnvironment
+from aws_cdk import Stage, Tags
+from constructs import Construct
+
+from cdk.stacks.compute import ComputeStack
+from cdk.stacks.orchestration import OrchestrationStack
+from cdk.stacks.storage import StorageStack
+from lakekit.environment import Environment
+
+
+class LakekitStage(Stage):
+    def __init__(self, scope: Construct, id: str, *, environment: Environment, root: Path) -> None:
+        place = CdkEnvironment(account=environment.account, region=environment.region)
+        super().__init__(scope, id, env=place)
+        self.storage = StorageStack(
+            self, "storage", environment=environment, stack_name=environment.name("storage")
+        )
+        self.compute = ComputeStack(
+            self,
+            "compute",
+            environment=environment,
+            root=root,
+            storage=self.storage,
+            stack_name=environment.name("compute"),
+        )
+        self.orchestration = OrchestrationStack(
+            self,
+            "orchestration",
+            environment=environment,
+            root=root,
+            storage=self.storage,
+            compute=self.compute,
+            stack_name=environment.name("orchestration"),
+        )
+        Tags.of(self).add("project", "lakekit")
+        Tags.of(self).add("environment", environment.environment)

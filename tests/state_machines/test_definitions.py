@@ -1,0 +1,175 @@
+"""Rules that every state machine keeps, read from its definition alone."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cfnlint
+import jsonschema
+import pytest
+
+import lakekit.errors
+from cdk.constructs.definitions import TOKENS
+
+ROOT = Path(__file__).parents[2]
+DEFINITIONS = sorted((ROOT / "state_machines").glob("*.asl.json"))
+SCHEMA = "data/schemas/other/step_functions/statemachine.json"
+TOKEN = re.compile(r"\$\{(\w+)\}")
+AWS_ERRORS = {
+    "Glue.ConcurrentRunsExceededException",
+    "Glue.InternalServiceException",
+    "Glue.OperationTimeoutException",
+    "Glue.SdkClientException",
+    "Glue.ThrottlingException",
+    "Lambda.AWSLambdaException",
+    "Lambda.ClientExecutionTimeoutException",
+    "Lambda.SdkClientException",
+    "Lambda.ServiceException",
+    "Lambda.TooManyRequestsException",
+    "SNS.InternalErrorException",
+    "SNS.SdkClientException",
+    "SNS.ThrottledException",
+    "StepFunctions.SdkClientException",
+    "StepFunctions.ServiceUnavailableException",
+    "StepFunctions.ThrottlingException",
+}
+Json = dict[str, Any]
+each = pytest.mark.parametrize("path", DEFINITIONS, ids=lambda path: path.name.split(".")[0])
+
+
+def load(path: Path) -> Json:
+    definition: Json = json.loads(path.read_text())
+    return definition
+
+
+def machines(definition: Json) -> Iterator[Json]:
+    """The machine and every machine inside its maps."""
+    yield definition
+    for state in definition["States"].values():
+        if "ItemProcessor" in state:
+            yield from machines(state["ItemProcessor"])
+
+
+def states(definition: Json) -> dict[str, Json]:
+    return {name: s for machine in machines(definition) for name, s in machine["States"].items()}
+
+
+def tasks(definition: Json) -> dict[str, Json]:
+    return {name: s for name, s in states(definition).items() if s["Type"] == "Task"}
+
+
+def successors(state: Json) -> set[str]:
+    ways = [state, *state.get("Choices", []), *state.get("Catch", [])]
+    return {way[key] for way in ways for key in ("Next", "Default") if key in way}
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from strings(part)
+
+
+def test_there_are_the_two_machines() -> None:
+    assert {path.name for path in DEFINITIONS} == {f"{name}.asl.json" for name in TOKENS}
+
+
+@each
+def test_conforms_to_the_published_schema(path: Path) -> None:
+    schema = json.loads((Path(cfnlint.__file__).parent / SCHEMA).read_text())
+    faults = jsonschema.Draft7Validator(schema).iter_errors(load(path))
+    assert [f"{list(fault.path)}: {fault.message}" for fault in faults] == []
+
+
+@each
+def test_every_state_is_reachable_and_every_next_exists(path: Path) -> None:
+    for machine in machines(load(path)):
+        seen: set[str] = set()
+        front = {machine["StartAt"]}
+        while front:
+            seen |= front
+            front = {to for name in front for to in successors(machine["States"][name])} - seen
+        assert seen == set(machine["States"])
+
+
+@each
+def test_state_names_are_unique_across_maps(path: Path) -> None:
+    names = [name for machine in machines(load(path)) for name in machine["States"]]
+    assert len(names) == len(set(names))
+
+
+@each
+def test_tokens_are_whole_strings(path: Path) -> None:
+    partial = [text for text in strings(load(path)) if "${" in text and not TOKEN.fullmatch(text)]
+    assert partial == []
+
+
+@each
+def test_tokens_equal_what_cdk_supplies(path: Path) -> None:
+    supplied = TOKENS[path.name.removesuffix(".asl.json")]
+    assert set(TOKEN.findall(path.read_text())) == set(supplied)
+
+
+@each
+def test_every_retried_error_exists_and_is_transient(path: Path) -> None:
+    for name, task in tasks(load(path)).items():
+        for error in (error for rule in task["Retry"] for error in rule["ErrorEquals"]):
+            known = getattr(lakekit.errors, error, None)
+            ours = known is not None and issubclass(known, lakekit.errors.TransientError)
+            assert ours or error in AWS_ERRORS, f"{name} retries {error}"
+
+
+@each
+def test_every_task_has_a_timeout_and_retries_with_full_jitter(path: Path) -> None:
+    for name, task in tasks(load(path)).items():
+        assert task["TimeoutSeconds"] > 0, name
+        assert task["Retry"], name
+        for rule in task["Retry"]:
+            assert rule["JitterStrategy"] == "FULL", name
+            assert {"IntervalSeconds", "MaxAttempts", "BackoffRate", "MaxDelaySeconds"} <= set(rule)
+
+
+@each
+def test_no_error_is_retried_by_two_rules_of_a_task(path: Path) -> None:
+    for name, task in tasks(load(path)).items():
+        errors = [error for rule in task["Retry"] for error in rule["ErrorEquals"]]
+        assert len(errors) == len(set(errors)), name
+
+
+@each
+def test_every_failure_is_caught_and_keeps_the_input(path: Path) -> None:
+    definition = load(path)
+    catching = {n: s for n, s in states(definition).items() if s["Type"] in ("Task", "Map")}
+    for name, state in catching.items():
+        last = state["Catch"][-1]
+        assert last["ErrorEquals"] == ["States.ALL"], name
+        assert last["ResultPath"].startswith("$."), name
+
+
+@each
+def test_a_failed_step_is_recorded_then_notified_then_fails(path: Path) -> None:
+    definition = load(path)
+    top = definition["States"]
+    recorded = ("RecordFailure", "NotifyFailure")
+    for name, state in top.items():
+        if "Catch" in state and name not in recorded:
+            assert [rule["Next"] for rule in state["Catch"]] == ["RecordFailure"], name
+    assert top["RecordFailure"]["Next"] == "NotifyFailure"
+    assert top["RecordFailure"]["Catch"][0]["Next"] == "NotifyFailure"
+    assert top["NotifyFailure"]["Next"] == top["NotifyFailure"]["Catch"][0]["Next"] == "Failed"
+    assert top["Failed"]["Type"] == "Fail"
+
+
+@each
+def test_glue_jobs_get_the_arguments_of_every_job(path: Path) -> None:
+    jobs = [t for t in tasks(load(path)).values() if "glue:" in t["Resource"]]
+    for job in jobs:
+        assert job["Resource"] == "arn:aws:states:::glue:startJobRun.sync"
+        names = {name.removesuffix(".$") for name in job["Parameters"]["Arguments"]}
+        assert names == {"--run_id", "--source", "--landing_bucket", "--database", "--warehouse"}
