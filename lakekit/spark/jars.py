@@ -1,8 +1,18 @@
 """The jars of a local Spark, through Spark's own package resolver and its cache."""
 
+import ssl
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+from cryptography.hazmat.primitives.serialization.pkcs12 import (
+    PKCS12Certificate,
+    serialize_java_truststore,
+)
+from cryptography.utils import CryptographyDeprecationWarning
+from cryptography.x509 import load_der_x509_certificate
 
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
@@ -40,6 +50,30 @@ def class_path() -> str:
     return ":".join(str(jar) for jar in jars)
 
 
+def trust_options(folder: Path) -> str:
+    """Return the JVM options that let Java trust what Python trusts.
+
+    A Java from a package index knows public authorities only, not those of a company's proxy.
+    """
+    authorities = ssl.create_default_context().get_ca_certs(binary_form=True)
+    if not authorities:
+        return ""
+    with warnings.catch_warnings():
+        # An authority with an odd serial number is for its owner to mend, not for this reader.
+        warnings.simplefilter("ignore", CryptographyDeprecationWarning)
+        certificates = [
+            PKCS12Certificate(load_der_x509_certificate(each), str(number).encode())
+            for number, each in enumerate(authorities)
+        ]
+    password = "changeit"  # noqa: S105  public certificates; Java wants a password all the same
+    lock = BestAvailableEncryption(password.encode())
+    store = folder / "trust.p12"
+    folder.mkdir(parents=True, exist_ok=True)
+    store.write_bytes(serialize_java_truststore(certificates, lock))
+    prefix = "-Djavax.net.ssl.trustStore"
+    return f"{prefix}={store} {prefix}Password={password} {prefix}Type=PKCS12"
+
+
 def main() -> int:
     """Resolve every jar once, so that later sessions start offline."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  heavy: only when called
@@ -48,6 +82,7 @@ def main() -> int:
         return 0
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.jars.ivy", str(cache()))
+    builder = builder.config("spark.driver.extraJavaOptions", trust_options(cache()))
     spark = builder.config("spark.jars.packages", ",".join(PACKAGES)).getOrCreate()
     spark.stop()
     missing = [jar.name for jar in cached_jars() if not jar.is_file()]
