@@ -32,7 +32,7 @@ def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
     settings = {
         **SETTINGS,
         f"{catalog}.type": "jdbc",
-        f"{catalog}.uri": f"jdbc:sqlite:{warehouse.resolve() / 'catalog.db'}",
+        f"{catalog}.uri": f"jdbc:sqlite:{warehouse.resolve() / 'catalog.db'}?busy_timeout=60000",
         f"{catalog}.jdbc.schema-version": "V1",
         f"{catalog}.warehouse": str(warehouse.resolve()),
         "spark.driver.extraClassPath": class_path(),
