@@ -1,0 +1,1 @@
+"""The Spark jobs, one script per step: parse, session, call, record."""

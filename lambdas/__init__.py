@@ -1,0 +1,1 @@
+"""The step functions, one handler per step: parse, call, return."""
