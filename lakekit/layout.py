@@ -66,7 +66,7 @@ def plan_key(run_id: str) -> str:
 
 def result_key(run_id: str, step: str, table: str) -> str:
     """Return the key of what a step says it did to one table."""
-    return f"runs/{_segment(run_id)}/{_segment(step)}/{_segment(table)}.json"
+    return f"runs/{_segment(run_id)}/results/{_segment(step)}/{_segment(table)}.json"
 
 
 def failure_key(run_id: str) -> str:

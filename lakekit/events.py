@@ -1,0 +1,56 @@
+"""The base of every step's models: events of the state machine, arguments of a job."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import StringConstraints, ValidationError
+
+from lakekit.errors import InvalidStepInputError
+from lakekit.models import Model, describe_faults
+
+RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$")]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+
+
+class StepModel(Model):
+    """What goes into a step or comes out of it, as an event of the state machine."""
+
+    @classmethod
+    def from_event(cls, event: Mapping[str, Any]) -> Self:
+        """Parse an event.
+
+        Raises:
+            InvalidStepInputError: With one line per fault; values do not appear in it.
+        """
+        try:
+            return cls.model_validate(event)
+        except ValidationError as error:
+            raise InvalidStepInputError(describe_faults(error, cls, cls.__name__)) from None
+
+    def to_event(self) -> dict[str, Any]:
+        """Return plain JSON values; absent ones as null, so that every path resolves."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+Arguments = TypeVar("Arguments", bound=StepModel)
+
+
+def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
+    """Return a job's arguments from `--name value` or `--name=value`.
+
+    What Glue adds (`--JOB_NAME`, `--TempDir` …) is ignored.
+
+    Example:
+        >>> from lakekit.steps import CreateTables
+        >>> job_arguments(CreateTables, [
+        ...     "job.py", "--run_id", "r", "--source", "s", "--JOB_NAME", "j", "--database=d",
+        ...     "--landing_bucket", "b", "--warehouse", "s3://w/warehouse"]).database
+        'd'
+    """
+    found: dict[str, str | None] = {}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and name in model.model_fields:
+            found[name] = value if equals else next(words, None)
+    return model.from_event(found)

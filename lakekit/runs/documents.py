@@ -1,0 +1,90 @@
+"""What a run keeps below `runs/{run_id}/`: its document, its plan, what its steps say they did."""
+
+from typing import TypeVar
+
+from pydantic import AwareDatetime, ValidationError
+
+from lakekit import layout
+from lakekit.batch import Batch
+from lakekit.contracts import Contract
+from lakekit.errors import LandingCorruptError, UnknownSourceError
+from lakekit.events import RunId
+from lakekit.models import Model, Name
+from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
+from lakekit.sources import Source
+
+Document = TypeVar("Document", bound=Model)
+
+
+class Run(Model):
+    """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile.
+
+    claimed: keys of the manifests that were pending when the run began, oldest first.
+    """
+
+    run_id: RunId
+    started_at: AwareDatetime
+    extraction_time: AwareDatetime
+    source: Source
+    contracts: tuple[Contract, ...]
+    claimed: tuple[str, ...] = ()
+    extracts: bool = True
+
+    def contract(self, endpoint: str) -> Contract:
+        """Return the contract of an endpoint, or raise UnknownSourceError."""
+        for contract in self.contracts:
+            if contract.contract == endpoint:
+                return contract
+        raise UnknownSourceError(f"{self.source.source}: run {self.run_id} knows no '{endpoint}'")
+
+
+class TablePlan(Model):
+    """What one table needs: `batches` in the order in which they must be merged."""
+
+    table: Name
+    contract: Contract
+    create: bool
+    batches: tuple[Batch, ...]
+
+
+class Plan(Model):
+    """What PlanTables decided; CreateTables and MergeScd2 do it."""
+
+    run_id: RunId
+    tables: tuple[TablePlan, ...]
+
+
+def write_once(store: ObjectStore, key: str, document: Model) -> bool:
+    """Write a document unless there is one; return whether it was written."""
+    try:
+        store.put(key, to_json(document), if_absent=True)
+    except PreconditionFailedError:
+        return False
+    return True
+
+
+def to_json(document: Model) -> bytes:
+    """Return a document's bytes; fields have the names that a person writes."""
+    return document.model_dump_json(indent=2, by_alias=True).encode()
+
+
+def read_document(store: ObjectStore, key: str, model: type[Document]) -> Document:
+    """Read one document.
+
+    Raises:
+        LandingCorruptError: It is missing or is not what its name says.
+    """
+    try:
+        return model.model_validate_json(store.get(key))
+    except (ObjectNotFoundError, ValidationError) as error:
+        raise LandingCorruptError(f"{key}: missing or not a {model.__name__}") from error
+
+
+def read_run(store: ObjectStore, run_id: str) -> Run:
+    """Read a run document."""
+    return read_document(store, layout.run_key(run_id), Run)
+
+
+def read_plan(store: ObjectStore, run_id: str) -> Plan:
+    """Read a plan."""
+    return read_document(store, layout.plan_key(run_id), Plan)

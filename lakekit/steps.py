@@ -1,0 +1,200 @@
+"""Input and result model of every step: what travels between states. References, never records."""
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field
+
+from lakekit.batch import MergeResult
+from lakekit.events import Key, RunId, StepModel, job_arguments
+from lakekit.models import Name
+
+__all__ = ["StepModel", "job_arguments"]
+
+
+class LoadRequest(StepModel):
+    """What `load_source` was started with.
+
+    extraction_time: instead of the start time, for data that is of another time.
+    manifests: keys of landings that bring their records; nothing is extracted then.
+    """
+
+    source: Name
+    extraction_time: AwareDatetime | None = None
+    manifests: tuple[Key, ...] | None = None
+    started_by: str | None = Field(None, alias="AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
+
+
+class StartRun(StepModel):
+    """Begin a run; its id is the execution's name."""
+
+    run_id: RunId
+    started_at: AwareDatetime
+    source: Name
+    request: LoadRequest
+
+
+class StartRunResult(StepModel):
+    """Endpoints to extract, and manifests that earlier runs left pending, oldest first."""
+
+    run_id: RunId
+    started_at: AwareDatetime
+    endpoints: tuple[Name, ...]
+    manifests: tuple[Key, ...]
+
+
+class Continuation(StepModel):
+    """Where an extraction goes on: the key of its progress, and the pages it has so far."""
+
+    progress: Key
+    pages: Annotated[int, Field(ge=1)]
+
+
+class ExtractPages(StepModel):
+    """Land the pages of one endpoint, after those of `continuation`."""
+
+    run_id: RunId
+    source: Name
+    started_at: AwareDatetime
+    endpoint: Name
+    continuation: Continuation | None = None
+
+
+class ExtractPagesResult(StepModel):
+    """One endpoint: landed under `manifest`, to be continued, or failed with `error`."""
+
+    endpoint: Name
+    done: bool
+    continuation: Continuation | None = None
+    manifest: Key | None = None
+    rows: int = 0
+    pages: int = 0
+    error: str | None = None
+
+
+class ValidateLanding(StepModel):
+    """Check what is pending and what was extracted."""
+
+    run_id: RunId
+    source: Name
+    started_at: AwareDatetime
+    pending: tuple[Key, ...]
+    extracted: tuple[ExtractPagesResult, ...]
+
+
+class ValidateLandingResult(StepModel):
+    """The manifests that hold, oldest extraction first; those that do not, with their errors."""
+
+    manifests: tuple[Key, ...]
+    rejected: dict[Key, str] = Field(default_factory=dict)
+
+
+class PlanTables(StepModel):
+    """Decide what the tables need."""
+
+    run_id: RunId
+    source: Name
+    started_at: AwareDatetime
+    manifests: tuple[Key, ...]
+
+
+class PlanTablesResult(StepModel):
+    """Whether tables are to be created or evolved, and whether any has something to merge."""
+
+    create: bool
+    merge: bool
+
+
+class CreateTables(StepModel):
+    """Arguments of the job that creates and evolves tables."""
+
+    run_id: RunId
+    source: Name
+    landing_bucket: str
+    database: Name
+    warehouse: str
+
+
+class CreateTablesResult(StepModel):
+    """What was done to one table."""
+
+    table: Name
+    created: bool = False
+    changes: tuple[str, ...] = ()
+
+
+class MergeScd2(CreateTables):
+    """Arguments of the job that merges."""
+
+
+class MergeScd2Result(StepModel):
+    """What the batches of one table did, in their order."""
+
+    table: Name
+    merges: tuple[MergeResult, ...]
+
+
+class CompleteRun(StepModel):
+    """Finish a run whose tables are merged."""
+
+    run_id: RunId
+    source: Name
+    started_at: AwareDatetime
+    manifests: tuple[Key, ...]
+    extracted: tuple[ExtractPagesResult, ...]
+
+
+class CompleteRunResult(StepModel):
+    """Whether a table wants maintenance, and whether part of the run is still to do."""
+
+    maintain: bool
+    partial: bool
+    tables: tuple[Name, ...] = ()
+
+
+class Failure(StepModel):
+    """An error as Step Functions hands it to a Catch."""
+
+    error: str = Field(alias="Error")
+    cause: str = Field(default="", alias="Cause")
+
+
+class RecordFailure(StepModel):
+    """Keep an error beside its run; with `endpoint`, only that endpoint failed."""
+
+    run_id: RunId
+    source: Name
+    failure: Failure
+    endpoint: Name | None = None
+
+
+class RecordFailureResult(StepModel):
+    """Where the error is kept."""
+
+    key: Key
+
+
+class RouteFile(StepModel):
+    """A file that arrived in the inbox; `etag` tells its versions apart."""
+
+    key: Key
+    etag: str
+    arrived_at: AwareDatetime
+
+
+class RouteFileResult(StepModel):
+    """The landing and the run of a file; `started` is false if the run was there already."""
+
+    run_id: RunId
+    manifest: Key
+    started: bool
+
+
+class MaintainTables(CreateTables):
+    """Arguments of the job that maintains."""
+
+
+class MaintainTablesResult(StepModel):
+    """What was done to one table: the procedures that its health asked for."""
+
+    table: Name
+    done: tuple[str, ...] = ()

@@ -1,0 +1,93 @@
+from typing import Any
+
+import pytest
+
+from lakekit.errors import InvalidStepInputError
+from lakekit.steps import (
+    ExtractPagesResult,
+    MergeScd2,
+    RecordFailure,
+    StartRun,
+    StepModel,
+    ValidateLanding,
+    job_arguments,
+)
+
+START: dict[str, Any] = {
+    "run_id": "r-1", "started_at": "2026-01-01T00:00:00.123Z", "source": "s",
+    "request": {"source": "s"},
+}  # fmt: skip
+ARGV = [
+    "job.py", "--run_id", "r-1", "--source=s", "--landing_bucket", "b", "--database", "d",
+    "--warehouse", "s3://lake/warehouse",
+]  # fmt: skip
+
+
+def test_reads_what_a_child_execution_adds_to_its_request() -> None:
+    request = {"source": "s", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": "arn"}
+
+    assert StartRun.from_event(START | {"request": request}).request.started_by == "arn"
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"run_id": "../x"}, "run_id"),
+        ({"started_at": "2026-01-01T00:00:00"}, "started_at"),
+        ({"request": {"source": "s", "extraction_tme": "x"}}, "request.extraction_tme"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_names_the_fault_of_an_event_with_its_path(change: dict[str, Any], path: str) -> None:
+    with pytest.raises(InvalidStepInputError, match=f"StartRun: {path}: "):
+        StartRun.from_event(START | change)
+
+
+def test_keeps_values_out_of_its_messages() -> None:
+    with pytest.raises(InvalidStepInputError) as caught:
+        StartRun.from_event(START | {"source": "Secret-Value"})
+
+    assert "Secret-Value" not in str(caught.value)
+
+
+def test_hands_absent_values_on_as_null_so_that_every_path_resolves() -> None:
+    event = ExtractPagesResult(endpoint="e", done=True, manifest="m").to_event()
+
+    assert event["continuation"] is None
+    assert ExtractPagesResult.from_event(event).manifest == "m"
+
+
+def test_takes_a_failed_endpoint_as_the_state_machine_words_it() -> None:
+    failed = {"endpoint": "e", "done": False, "manifest": None, "error": "SourceRejectedError"}
+    event = {
+        "run_id": "r", "source": "s", "started_at": "2026-01-01T00:00:00Z",
+        "pending": [], "extracted": [failed],
+    }  # fmt: skip
+
+    assert ValidateLanding.from_event(event).extracted[0].error == "SourceRejectedError"
+
+
+def test_takes_a_failure_as_a_catch_words_it() -> None:
+    event = {"run_id": "r", "source": "s", "failure": {"Error": "States.Timeout"}}
+
+    failure = RecordFailure.from_event(event).failure
+
+    assert failure.to_event() == {"Error": "States.Timeout", "Cause": ""}
+
+
+def test_ignores_the_arguments_that_glue_adds() -> None:
+    extra = ["--JOB_NAME", "merge", "--enable-metrics", "true", "--TempDir=s3://x"]
+
+    assert job_arguments(MergeScd2, ARGV + extra).run_id == "r-1"
+
+
+@pytest.mark.parametrize("argv", [[], ["job.py"], ARGV[:-1], ["job.py", "--run_id"]])
+def test_refuses_arguments_that_are_not_complete(argv: list[str]) -> None:
+    with pytest.raises(InvalidStepInputError):
+        job_arguments(MergeScd2, argv)
+
+
+@pytest.mark.parametrize("model", StepModel.__subclasses__())
+def test_every_model_is_frozen_and_closed(model: type[StepModel]) -> None:
+    assert model.model_config["frozen"]
+    assert model.model_config["extra"] == "forbid"
