@@ -11,6 +11,8 @@ import typer
 
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError, LakekitError
+from lakekit.models import parse_yaml
+from lakekit.sources import load_source
 from sandbox.arguments import make_batch, pair_runs, spread_inputs
 from sandbox.output import render
 
@@ -24,15 +26,15 @@ Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", hel
 
 
 @app.command()
-def check(files: Annotated[list[Path], typer.Argument(help="Contracts (YAML).")]) -> None:
-    """Validate contract files and report all their faults.
+def check(files: Annotated[list[Path], typer.Argument(help="Contracts, sources.")]) -> None:
+    """Validate contracts and sources and report all their faults.
 
-    Example: lakekit check config/contracts/*.yaml
+    Example: lakekit check config/sources/*.yaml config/contracts/*.yaml
     """
     faults = 0
     for file in files:
         try:
-            _read_contract(file)
+            _check_file(file)
             typer.echo(f"{file}: ok")
         except InvalidContractError as error:
             faults += 1
@@ -126,9 +128,20 @@ def _query(query: str, warehouse: Path, form: str) -> None:
     typer.echo(render(frame.columns, rows, form), nl=False)
 
 
+def _check_file(file: Path) -> None:
+    """Raise what is wrong with a file; its top-level keys say which kind it is."""
+    text, name = _read_text(file), str(file)
+    is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
+    (load_contract if is_contract else load_source)(text, name=name)
+
+
 def _read_contract(file: Path) -> Contract:
+    return load_contract(_read_text(file), name=str(file))
+
+
+def _read_text(file: Path) -> str:
     try:
-        return load_contract(file.read_text(encoding="utf-8"), name=str(file))
+        return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InvalidContractError(f"{file}: not UTF-8") from None
     except OSError as error:

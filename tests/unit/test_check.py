@@ -1,0 +1,46 @@
+"""`lakekit check`, in this process."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from sandbox.cli import app
+
+CONTRACT = Path("config/contracts/airports.yaml")
+SOURCE = Path("config/sources/airports_api.yaml")
+
+
+def check(*files: Path) -> Result:
+    return CliRunner().invoke(app, ["check", *map(str, files)])
+
+
+def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
+    files = [*Path("config/sources").glob("*.yaml"), *Path("config/contracts").glob("*.yaml")]
+
+    assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
+
+
+@pytest.mark.parametrize(
+    ("original", "old", "new", "fault"),
+    [
+        (SOURCE, "http://127.0.0.1:8080", "http://example.org", "base_url: must use https"),
+        (SOURCE, "base_url:", "base_ur:", "base_url: Field required"),
+        (CONTRACT, "contract: airports", "contrac: airports", "did you mean 'contract'"),
+        (CONTRACT, "keys: [icao]", "keys: [nope]", "'nope' is not a column"),
+    ],
+)
+def test_reports_a_fault_in_the_words_of_the_files_kind(
+    tmp_path: Path, original: Path, old: str, new: str, fault: str
+) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(original.read_text().replace(old, new))
+
+    result = check(SOURCE, bad)
+
+    assert (result.exit_code, result.stdout) == (1, f"{SOURCE}: ok\n")
+    assert fault in result.stderr
+
+
+def test_reports_a_file_that_is_not_there() -> None:
+    assert "No such file" in check(Path("nowhere.yaml")).stderr
