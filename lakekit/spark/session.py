@@ -1,5 +1,7 @@
 """Spark sessions: one set of settings for every place a job runs in."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -18,6 +20,25 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
 }
+# The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
+CATALOG_TABLES = """
+CREATE TABLE IF NOT EXISTS iceberg_tables (
+  catalog_name VARCHAR(255) NOT NULL,
+  table_namespace VARCHAR(255) NOT NULL,
+  table_name VARCHAR(255) NOT NULL,
+  metadata_location VARCHAR(1000),
+  previous_metadata_location VARCHAR(1000),
+  iceberg_type VARCHAR(5),
+  PRIMARY KEY (catalog_name, table_namespace, table_name)
+);
+CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
+  catalog_name VARCHAR(255) NOT NULL,
+  namespace VARCHAR(255) NOT NULL,
+  property_key VARCHAR(255) NOT NULL,
+  property_value VARCHAR(1000),
+  PRIMARY KEY (catalog_name, namespace, property_key)
+);
+"""
 
 
 def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
@@ -28,12 +49,17 @@ def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
         cores: Local threads.
     """
     warehouse.mkdir(parents=True, exist_ok=True)
+    database = warehouse.resolve() / "catalog.db"
+    with closing(sqlite3.connect(database, timeout=60)) as connection:
+        connection.executescript(CATALOG_TABLES)
     catalog = f"spark.sql.catalog.{CATALOG}"
     settings = {
         **SETTINGS,
         f"{catalog}.type": "jdbc",
-        f"{catalog}.uri": f"jdbc:sqlite:{warehouse.resolve() / 'catalog.db'}?busy_timeout=60000",
+        f"{catalog}.uri": f"jdbc:sqlite:{database}?busy_timeout=60000",
         f"{catalog}.jdbc.schema-version": "V1",
+        # Iceberg leaves its look for the tables open, which locks out every writer.
+        f"{catalog}.jdbc.init-catalog-tables": "false",
         f"{catalog}.warehouse": str(warehouse.resolve()),
         "spark.driver.extraClassPath": class_path(),
         "spark.ui.showConsoleProgress": "false",
@@ -52,4 +78,12 @@ def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
     spark = builder.getOrCreate()
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.{LOCAL_DATABASE}")
     spark.sql(f"USE {CATALOG}.{LOCAL_DATABASE}")
+    return spark
+
+
+def job_session() -> SparkSession:
+    """Get the session of a job; its catalog comes with the job's `--conf`."""
+    spark = SparkSession.builder.getOrCreate()
+    for key in ("spark.sql.session.timeZone", "spark.sql.ansi.enabled"):
+        spark.conf.set(key, SETTINGS[key])
     return spark

@@ -43,7 +43,7 @@ def create_table(contract: Contract, table: str) -> str:
     ]
     columns += [f"{quote(name)} {ddl}" for name, ddl in CONTROL_DDL.items()]
     partition = ["`_is_current`", *contract.table.partition_by]
-    return _create(table, columns, partition, _properties(contract), contract.description)
+    return _create(table, columns, partition, table_properties(contract), contract.description)
 
 
 def create_quarantine_table(contract: Contract, table: str) -> str:
@@ -53,7 +53,8 @@ def create_quarantine_table(contract: Contract, table: str) -> str:
     return _create(table, columns, [], {"format-version": "2"}, comment)
 
 
-def _properties(contract: Contract) -> dict[str, str]:
+def table_properties(contract: Contract) -> dict[str, str]:
+    """Return the Iceberg properties of a history table; the contract's own win."""
     metrics = {
         f"write.metadata.metrics.column.{name}": "full"
         for name in (*contract.keys, "_valid_from", "_valid_to")

@@ -1,0 +1,21 @@
+"""CreateTables: make the tables of a run, or evolve them to their contracts."""
+
+import sys
+
+import boto3
+
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.spark.jobs import create_tables
+from lakekit.spark.session import job_session
+from lakekit.steps import CreateTables, job_arguments
+
+
+def main(argv: list[str]) -> None:
+    """Run the job."""
+    arguments = job_arguments(CreateTables, argv)
+    store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
+    create_tables(job_session(), store, arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

@@ -1,0 +1,21 @@
+"""MergeScd2: fold the landed records of a run into the history of its tables."""
+
+import sys
+
+import boto3
+
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.spark.jobs import merge_tables
+from lakekit.spark.session import job_session
+from lakekit.steps import MergeScd2, job_arguments
+
+
+def main(argv: list[str]) -> None:
+    """Run the job."""
+    arguments = job_arguments(MergeScd2, argv)
+    store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
+    merge_tables(job_session(), store, arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

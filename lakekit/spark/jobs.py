@@ -1,0 +1,121 @@
+"""What the Glue jobs do with a whole source: one table after the other, or side by side.
+
+A table that fails does not stop its neighbours; the job fails when all are done.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from pyspark import inheritable_thread_target
+from pyspark.sql import SparkSession
+
+from lakekit import layout
+from lakekit.contracts import Contract
+from lakekit.errors import LakekitError, TerminalError
+from lakekit.models import Model
+from lakekit.ports import Clock, ObjectStore
+from lakekit.runs.documents import TablePlan, read_plan, to_json
+from lakekit.spark.maintenance import maintain_table
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.session import CATALOG
+from lakekit.spark.tables import create_or_evolve
+from lakekit.steps import CreateTables, CreateTablesResult, MaintainTables, MergeScd2Result
+
+log = logging.getLogger(__name__)
+# Each table is a chain of small Spark jobs with the driver's own work in between.
+TABLES_AT_ONCE = 4
+
+Item = TypeVar("Item")
+Result = TypeVar("Result", bound=Model)
+
+
+def create_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
+    """Create or evolve every table that the plan names."""
+
+    def create(session: SparkSession, plan: TablePlan) -> CreateTablesResult:
+        return create_or_evolve(session, plan.contract, _identifier(arguments, plan.table))
+
+    plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.create]
+    keep = _keeper(store, arguments.run_id, "create_tables")
+    _each(spark, [(plan.table, plan) for plan in plans], create, keep)
+
+
+def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
+    """Merge every batch that the plan names, those of one table in their order."""
+
+    def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
+        table = _identifier(arguments, plan.table)
+        staging = f"{arguments.warehouse}/.staging/{arguments.run_id}/{plan.table}"
+        merges = [
+            merge_scd2(session, plan.contract, batch, table, staging=staging)
+            for batch in plan.batches
+        ]
+        return MergeScd2Result(table=plan.table, merges=tuple(merges))
+
+    plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
+    keep = _keeper(store, arguments.run_id, "merge_scd2")
+    _each(spark, [(plan.table, plan) for plan in plans], merge, keep)
+
+
+def maintain_tables(
+    spark: SparkSession,
+    store: ObjectStore,
+    arguments: MaintainTables,
+    contracts: Iterable[Contract],
+    clock: Clock,
+) -> None:
+    """Maintain every table of a source that exists."""
+
+    def maintain(session: SparkSession, contract: Contract) -> Model:
+        table = _identifier(arguments, contract.contract)
+        return maintain_table(session, contract, table, now=clock())
+
+    present = [
+        (contract.contract, contract)
+        for contract in contracts
+        if spark.catalog.tableExists(_identifier(arguments, contract.contract))
+    ]
+    keep = _keeper(store, arguments.run_id, "maintain_tables")
+    _each(spark, present, maintain, keep)
+
+
+def _each(
+    spark: SparkSession,
+    items: list[tuple[str, Item]],
+    work: Callable[[SparkSession, Item], Result],
+    keep: Callable[[str, Result], None],
+) -> None:
+    """Work on each item in a session of its own; raise the worst failure after the last."""
+
+    def one(name: str, item: Item) -> Exception | None:
+        try:
+            keep(name, work(spark.newSession(), item))
+        except Exception as error:  # told at the end, beside its neighbours'
+            log.exception("%s failed", name)
+            return error
+        return None
+
+    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+        run = inheritable_thread_target(one)
+        results = list(pool.map(lambda pair: run(*pair), items))
+    failed = {name: error for (name, _), error in zip(items, results, strict=True) if error}
+    if failed:
+        worst = max(failed.values(), key=lambda error: isinstance(error, TerminalError))
+        told = "; ".join(f"{name}: {type(e).__name__}: {e}" for name, e in failed.items())
+        kind = type(worst) if isinstance(worst, LakekitError) else RuntimeError
+        raise kind(f"{len(failed)} of {len(items)} tables failed: {told}") from worst
+
+
+def _keeper(store: ObjectStore, run_id: str, step: str) -> Callable[[str, Model], None]:
+    return lambda table, result: _keep(store, layout.result_key(run_id, step, table), result)
+
+
+def _keep(store: ObjectStore, key: str, result: Model) -> None:
+    store.put(key, to_json(result))
+    log.info("%s", result.model_dump_json())
+
+
+def _identifier(arguments: CreateTables, table: str) -> str:
+    return f"{CATALOG}.{arguments.database}.{table}"

@@ -1,0 +1,116 @@
+"""MaintainTables: compaction, manifests, snapshots, orphan files; each only when health asks."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from pyspark.sql import SparkSession
+
+from lakekit.batch import naive_utc
+from lakekit.contracts import Contract
+from lakekit.models import Model
+from lakekit.sql import maintenance as sql
+from lakekit.sql.identifiers import quote_table
+
+# A longer job than this would lose files that it has written but not committed.
+ORPHAN_AGE = timedelta(days=3)
+MANY_MANIFESTS = 100
+SMALL = 0.75
+
+
+class Health(Model):
+    """What the metadata tables say, without reading data.
+
+    small_files: data files below three quarters of the target size, in the partition that has
+    most of them. delete_files, manifests: of the current snapshot. expirable: snapshots beyond
+    both limits of the contract.
+    """
+
+    data_files: int
+    small_files: int
+    delete_files: int
+    manifests: int
+    snapshots: int
+    expirable: int
+
+
+class MaintainResult(Model):
+    """What maintenance did to one table, and its health before and after."""
+
+    table: str
+    actions: tuple[str, ...]
+    before: Health
+    after: Health
+
+
+def maintain_table(
+    spark: SparkSession, contract: Contract, table: str, *, now: datetime
+) -> MaintainResult:
+    """Run what the table's health asks for, in the order that leaves least behind.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        contract: Whose `maintenance` section sets the thresholds.
+        table: Identifier of the table.
+        now: What ages of snapshots and files are measured against; aware.
+    """
+    before = table_health(spark, contract, table, now=now)
+    actions = _planned(contract, before)
+    statements = _statements(contract, table, now)
+    for action in actions:
+        spark.sql(statements[action]()).collect()
+    after = table_health(spark, contract, table, now=now) if actions else before
+    return MaintainResult(table=table, actions=tuple(actions), before=before, after=after)
+
+
+def table_health(spark: SparkSession, contract: Contract, table: str, *, now: datetime) -> Health:
+    """Measure a table by its metadata tables."""
+    name, limits = quote_table(table), contract.maintenance
+    small = int(SMALL * limits.target_file_size_mb * 1024 * 1024)
+    files = spark.sql(
+        "SELECT content, partition, count(*) AS n, "
+        f"count_if(file_size_in_bytes < {small}) AS small "
+        f"FROM {name}.files GROUP BY content, partition"
+    ).collect()
+    edge = naive_utc(now) - timedelta(days=limits.snapshots.max_age_days)
+    ages = [
+        row["committed_at"] < edge
+        for row in spark.sql(f"SELECT committed_at FROM {name}.snapshots").collect()
+    ]
+    return Health(
+        data_files=sum(row["n"] for row in files if row["content"] == 0),
+        small_files=max((row["small"] for row in files if row["content"] == 0), default=0),
+        delete_files=sum(row["n"] for row in files if row["content"] != 0),
+        manifests=spark.sql(f"SELECT 1 FROM {name}.manifests").count(),
+        snapshots=len(ages),
+        expirable=min(sum(ages), max(0, len(ages) - limits.snapshots.min_to_keep)),
+    )
+
+
+def _planned(contract: Contract, health: Health) -> list[str]:
+    """Decide what to run. Pure."""
+    actions = []
+    crowded = health.small_files >= contract.maintenance.small_files_threshold
+    if crowded or health.delete_files > health.data_files:
+        actions.append("rewrite_data_files")
+    if health.manifests > MANY_MANIFESTS:
+        actions.append("rewrite_manifests")
+    if health.expirable:
+        # Only expiry makes orphans likely; listing a bucket is the dearest part of maintenance.
+        actions += ["expire_snapshots", "remove_orphan_files"]
+    return actions
+
+
+def _statements(contract: Contract, table: str, now: datetime) -> dict[str, Callable[[], str]]:
+    keep, moment = contract.maintenance.snapshots, naive_utc(now)
+    return {
+        "rewrite_data_files": lambda: sql.rewrite_data_files(table, min_input_files=2),
+        "rewrite_manifests": lambda: sql.rewrite_manifests(table),
+        "expire_snapshots": lambda: sql.expire_snapshots(
+            table,
+            older_than=moment - timedelta(days=keep.max_age_days),
+            retain_last=keep.min_to_keep,
+        ),
+        "remove_orphan_files": lambda: sql.remove_orphan_files(
+            table, older_than=moment - ORPHAN_AGE, prefix_listing=True
+        ),
+    }

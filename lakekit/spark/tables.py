@@ -1,0 +1,63 @@
+"""CreateTables: make a table, or evolve it to its contract."""
+
+from pyspark.sql import SparkSession
+
+from lakekit.contracts import CONTROL_COLUMNS, Contract
+from lakekit.sql.evolve import evolve_table
+from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.tables import create_table
+from lakekit.steps import CreateTablesResult
+
+
+def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> CreateTablesResult:
+    """Bring a table to its contract; again changes nothing.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        contract: What the table should be.
+        table: Its identifier, `catalog.database.table`.
+
+    Raises:
+        SchemaMismatchError: A column cannot become what the contract says.
+    """
+    catalog, database, name = table.split(".")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")
+    if not spark.catalog.tableExists(table):
+        spark.sql(create_table(contract, table))
+        return CreateTablesResult(table=name, created=True)
+    columns, properties, partition = describe_table(spark, table)
+    statements = evolve_table(contract, table, columns, properties=properties, partition=partition)
+    for statement in statements:
+        spark.sql(statement)
+    return CreateTablesResult(table=name, changes=tuple(statements))
+
+
+def describe_table(
+    spark: SparkSession, table: str
+) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Return a table's columns with their DDL types, its properties and partition fields."""
+    schema = spark.table(quote_table(table)).schema
+    columns = {
+        field.name: field.dataType.simpleString()
+        for field in schema
+        if field.name not in CONTROL_COLUMNS
+    }
+    properties = {
+        row["key"]: row["value"]
+        for row in spark.sql(f"SHOW TBLPROPERTIES {quote_table(table)}").collect()
+    }
+    return columns, properties, _partition_fields(spark, table)
+
+
+def _partition_fields(spark: SparkSession, table: str) -> list[str]:
+    """Return the fields as DESCRIBE has them; identity fields alone have a section of their own."""
+    fields, section = [], ""
+    for row in spark.sql(f"DESCRIBE TABLE {quote_table(table)}").collect():
+        name, kind = row["col_name"], row["data_type"]
+        if name.startswith("# ") and name != "# col_name":
+            section = name
+        elif name and section == "# Partitioning":
+            fields.append(kind)
+        elif name and name != "# col_name" and section == "# Partition Information":
+            fields.append(name)
+    return fields
