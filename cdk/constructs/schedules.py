@@ -9,18 +9,13 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from lakekit.config import read_sources
 from lakekit.environment import Environment
-from lakekit.models import parse_yaml
 
 
 def read_schedules(folder: Path) -> dict[str, str]:
-    """Return `cron(…)` or `rate(…)` of each source that has a schedule."""
-    schedules = {}
-    for path in sorted(folder.glob("*.yaml")):
-        document = parse_yaml(path.read_text(encoding="utf-8"), name=path.name)
-        if document.get("schedule"):
-            schedules[path.stem] = str(document["schedule"])
-    return schedules
+    """Return `cron(…)` or `rate(…)` of each source of a configuration that has a schedule."""
+    return {each.source: each.schedule for each in read_sources(folder) if each.schedule}
 
 
 class Schedules(Construct):

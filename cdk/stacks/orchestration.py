@@ -67,7 +67,7 @@ class OrchestrationStack(Stack):
             self,
             "schedules",
             environment=environment,
-            sources=read_schedules(root / "config/sources"),
+            sources=read_schedules(root / "config"),
             machine=self.load_source,
             dead_letters=queue(self, environment, "schedules_dead", days=14),
         )

@@ -1,0 +1,89 @@
+"""Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TypeVar, cast
+
+from lakekit.contracts import Contract
+from lakekit.errors import InvalidContractError, UnknownSourceError
+from lakekit.models import FileModel, parse_yaml
+from lakekit.sources import Source
+
+File = TypeVar("File", bound=FileModel)
+
+
+def default_folder() -> Traversable:
+    """Return `config` beside the package; inside a zip too, where a job finds it."""
+    return cast(Path, files("lakekit")).parent / "config"
+
+
+def read_source(folder: Traversable, name: str) -> Source:
+    """Read `sources/{name}.yaml`.
+
+    Raises:
+        UnknownSourceError: There is no such file.
+        InvalidContractError: It does not load, or says another name.
+    """
+    for file in _yaml_files(folder, "sources"):
+        if file.name == f"{name}.yaml":
+            return _named(_load(Source, file), "source", file)
+    raise UnknownSourceError(f"there is no sources/{name}.yaml")
+
+
+def read_sources(folder: Traversable) -> tuple[Source, ...]:
+    """Read all sources, by name; see `read_source` for errors, of all files at once."""
+    return _read_all(Source, "source", list(_yaml_files(folder, "sources")))
+
+
+def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Contract, ...]:
+    """Read all contracts, or those of one source, by name.
+
+    A fault in a contract of another source is not looked for: it must not stop this one.
+
+    Raises:
+        InvalidContractError: With one line per fault, of all files at once.
+    """
+    found = list(_yaml_files(folder, "contracts"))
+    if source is not None:
+        found = [file for file in found if _source_of(file) == source]
+    return _read_all(Contract, "contract", found)
+
+
+def _read_all(model: type[File], field: str, found: list[Traversable]) -> tuple[File, ...]:
+    loaded, faults = [], []
+    for file in found:
+        try:
+            loaded.append(_named(_load(model, file), field, file))
+        except InvalidContractError as error:
+            faults.append(str(error))
+    if faults:
+        raise InvalidContractError("\n".join(faults))
+    return tuple(loaded)
+
+
+def _yaml_files(folder: Traversable, kind: str) -> Iterator[Traversable]:
+    place = folder / kind
+    if place.is_dir():
+        yield from sorted(
+            (file for file in place.iterdir() if file.name.endswith(".yaml")),
+            key=lambda file: file.name,
+        )
+
+
+def _load(model: type[File], file: Traversable) -> File:
+    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name)
+
+
+def _named(document: File, field: str, file: Traversable) -> File:
+    name = getattr(document, field)
+    if file.name != f"{name}.yaml":
+        raise InvalidContractError(
+            f"{file.name}: {field}: is '{name}'; name the file {name}.yaml or change it"
+        )
+    return document
+
+
+def _source_of(file: Traversable) -> object:
+    return parse_yaml(file.read_text(encoding="utf-8"), name=file.name).get("source")
