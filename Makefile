@@ -28,6 +28,18 @@ unit: $(READY) ## The fast tier: no Spark, no AWS
 lint: $(READY) ## Ruff, mypy and the import contracts
 	$(ENV) && .venv/bin/ruff check . && .venv/bin/ruff format --check . && $(PY) -m mypy && .venv/bin/lint-imports
 
+.PHONY: demo
+demo: $(READY) ## Three real releases through the whole suite, on this machine
+	$(ENV) && $(PY) -m sandbox.demo
+
+.PHONY: synth
+synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
+	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out
+
+.PHONY: bench
+bench: $(READY) ## Measure the merge
+	$(ENV) && $(PY) -m benchmarks
+
 .PHONY: type
 type: $(READY) ## mypy alone
 	$(PY) -m mypy

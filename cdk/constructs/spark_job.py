@@ -1,5 +1,6 @@
 """One Glue job on Spark, with the Iceberg catalog `lake`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from aws_cdk import Duration
@@ -8,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from cdk.constructs.wheels import Wheels
 from lakekit.environment import Environment
 
 
@@ -20,10 +22,22 @@ def spark_conf(warehouse: str) -> str:
         f"{catalog}.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
         f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{catalog}.warehouse": warehouse,
+        # A warm session must see what another writer has committed.
+        f"{catalog}.cache-enabled": "false",
+        "spark.sql.defaultCatalog": "lake",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.ansi.enabled": "true",
     }
     return " --conf ".join(f"{key}={value}" for key, value in settings.items())
+
+
+@dataclass(frozen=True)
+class JobPackages:
+    """What a job imports: our own code, and what Glue's image lacks."""
+
+    root: Path
+    library: assets.Asset
+    wheels: Wheels
 
 
 class SparkJob(Construct):
@@ -35,19 +49,19 @@ class SparkJob(Construct):
         job: str,
         *,
         environment: Environment,
-        root: Path,
-        library: assets.Asset,
+        packages: JobPackages,
         warehouse: str,
     ) -> None:
         super().__init__(scope, job)
         self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
-        library.grant_read(self.role)
+        packages.library.grant_read(self.role)
+        packages.wheels.grant_read(self.role)
         self.job = glue.PySparkEtlJob(
             self,
             "job",
             job_name=environment.name(job),
             role=self.role,
-            script=glue.Code.from_asset(str(root / "glue_jobs" / f"{job}.py")),
+            script=glue.Code.from_asset(str(packages.root / "glue_jobs" / f"{job}.py")),
             glue_version=glue.GlueVersion.V5_1,
             worker_configuration=glue.WorkerConfiguration(
                 worker_type=glue.WorkerType.G_1X, number_of_workers=environment.jobs.workers
@@ -55,8 +69,14 @@ class SparkJob(Construct):
             max_retries=0,
             max_concurrent_runs=environment.jobs.max_concurrent_runs,
             timeout=Duration.minutes(environment.jobs.timeout_minutes),
-            extra_python_files=[glue.Code.from_bucket(library.bucket, library.s3_object_key)],
-            default_arguments={"--datalake-formats": "iceberg", "--conf": spark_conf(warehouse)},
+            extra_python_files=[
+                glue.Code.from_bucket(packages.library.bucket, packages.library.s3_object_key)
+            ],
+            default_arguments={
+                "--datalake-formats": "iceberg",
+                "--conf": spark_conf(warehouse),
+                **packages.wheels.arguments,
+            },
         )
         self._allow_telemetry(scope)
 

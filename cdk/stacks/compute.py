@@ -7,9 +7,17 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk.constructs.access import (
+    FUNCTION_ACCESS,
+    JOB_ACCESS,
+    grant_lake,
+    grant_lake_metadata,
+    grant_landing,
+)
 from cdk.constructs.bundle import function_code, library
-from cdk.constructs.spark_job import SparkJob
+from cdk.constructs.spark_job import JobPackages, SparkJob
 from cdk.constructs.step_lambda import StepLambda
+from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
 from lakekit.environment import Environment
 
@@ -44,22 +52,24 @@ class ComputeStack(Stack):
         self._storage = storage
         arn = f"arn:aws:states:{self.region}:{self.account}:stateMachine:"
         self.load_source_arn = arn + environment.name("load_source")
+        self.executions_arn = self.load_source_arn.replace(":stateMachine:", ":execution:") + ":*"
         self.functions = {step: self._function(step) for step in FUNCTIONS}
         self._grant_functions()
-        code = library(self, root)
+        packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
         self.jobs = {
             job: SparkJob(
                 self,
                 job,
                 environment=environment,
-                root=root,
-                library=code,
+                packages=packages,
                 warehouse=storage.warehouse,
             )
             for job in JOBS
         }
-        for job in self.jobs.values():
-            self._grant_job(job)
+        for name, job in self.jobs.items():
+            grant_landing(storage.landing, job.role, JOB_ACCESS[name])
+            grant_lake(storage.lake, job.role)
+            job.role.add_to_policy(storage.catalog_statement(write=True))
 
     def _function(self, step: str) -> StepLambda:
         storage = self._storage
@@ -78,8 +88,7 @@ class ComputeStack(Stack):
             variables=variables,
             timeout_seconds=FUNCTIONS[step],
         )
-        storage.landing.grant_read(function.role)
-        storage.landing.grant_put(function.role)
+        grant_landing(storage.landing, function.role, FUNCTION_ACCESS[step])
         return function
 
     def _grant_functions(self) -> None:
@@ -95,7 +104,7 @@ class ComputeStack(Stack):
         )
         for step in ("plan_tables", "complete_run"):
             self.functions[step].allow(storage.catalog_statement())
-            storage.lake.grant_read(self.functions[step].role)
+            grant_lake_metadata(storage.lake, self.functions[step].role)
         self.functions["complete_run"].allow(
             iam.PolicyStatement(
                 actions=["events:PutEvents"],
@@ -105,10 +114,10 @@ class ComputeStack(Stack):
         self.functions["route_file"].allow(
             iam.PolicyStatement(actions=["states:StartExecution"], resources=[self.load_source_arn])
         )
-
-    def _grant_job(self, job: SparkJob) -> None:
-        storage = self._storage
-        storage.landing.grant_read(job.role)
-        storage.landing.grant_put(job.role)
-        storage.lake.grant_read_write(job.role)
-        job.role.add_to_policy(storage.catalog_statement(write=True))
+        # A lease whose execution has ended may be taken over before it expires.
+        for step in ("start_run", "route_file"):
+            self.functions[step].allow(
+                iam.PolicyStatement(
+                    actions=["states:DescribeExecution"], resources=[self.executions_arn]
+                )
+            )

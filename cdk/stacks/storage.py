@@ -11,6 +11,7 @@ from constructs import Construct
 from cdk.constructs.bucket import DataBucket
 from lakekit.environment import Environment
 
+STAGING_DAYS = 7
 READ_CATALOG = ("glue:GetDatabase", "glue:GetTable", "glue:GetTables")
 WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")
 
@@ -33,6 +34,8 @@ class StorageStack(Stack):
         if environment.storage.raw_days:
             self.landing.expire("raw/", environment.storage.raw_days)
         self.lake = DataBucket(self, "lake", environment=environment, key=self.key)
+        # Change sets of merges that were killed; one that ends removes its own.
+        self.lake.expire("warehouse/.staging/", STAGING_DAYS)
         self.database = environment.storage.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
         glue.CfnDatabase(

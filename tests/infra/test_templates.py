@@ -1,7 +1,6 @@
-"""What the templates of dev say; synthesised once, without packages."""
+"""What the templates of the environments say."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,34 +8,10 @@ from typing import Any
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from cdk.app import build
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from tests.infra.conftest import Stacks, synthesise
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("config", "lakekit", "lambdas", "glue_jobs", "state_machines")
-SOURCE = "source: shop_api\nbase_url: https://shop.example\nschedule: rate(1 day)\n"
-
-
-@pytest.fixture(scope="session")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository's inputs, with one source and a script for every job."""
-    root = tmp_path_factory.mktemp("repository")
-    for folder in COPIED:
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, root / folder, ignore=ignore)
-    (root / "config/sources/shop_api.yaml").write_text(SOURCE)
-    for job in JOBS:
-        (root / "glue_jobs" / f"{job}.py").touch()
-    return root
-
-
-@pytest.fixture(scope="session")
-def stacks(root: Path) -> dict[str, Template]:
-    context = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
-    app = build(["dev"], out=str(root / "cdk.out"), context=context, root=root)
-    stage = app.node.find_child("dev")
-    names = ("storage", "compute", "orchestration")
-    return {name: Template.from_stack(getattr(stage, name)) for name in names}
 
 
 def statements(template: Template) -> Iterator[dict[str, Any]]:
@@ -44,7 +19,7 @@ def statements(template: Template) -> Iterator[dict[str, Any]]:
         yield from policy["Properties"]["PolicyDocument"]["Statement"]
 
 
-def test_buckets_are_private_encrypted_and_versioned(stacks: dict[str, Template]) -> None:
+def test_buckets_are_private_encrypted_and_versioned(stacks: Stacks) -> None:
     rule = {"ServerSideEncryptionByDefault": Match.object_like({"SSEAlgorithm": "aws:kms"})}
     expected = {
         "BucketEncryption": {
@@ -62,13 +37,13 @@ def test_buckets_are_private_encrypted_and_versioned(stacks: dict[str, Template]
     stacks["storage"].resource_count_is("AWS::S3::BucketPolicy", 2)
 
 
-def test_only_landing_sends_events(stacks: dict[str, Template]) -> None:
+def test_only_landing_sends_events(stacks: Stacks) -> None:
     events = {"NotificationConfiguration": {"EventBridgeConfiguration": Match.any_value()}}
     stacks["storage"].resource_properties_count_is("AWS::S3::Bucket", events, 1)
     stacks["storage"].resource_count_is("AWS::Lambda::Function", 0)
 
 
-def test_every_step_has_its_function(stacks: dict[str, Template]) -> None:
+def test_every_step_has_its_function(stacks: Stacks) -> None:
     functions = stacks["compute"].find_resources("AWS::Lambda::Function").values()
     handlers = {f["Properties"]["Handler"] for f in functions}
     assert handlers == {f"lambdas.{step}.handler.handler" for step in FUNCTIONS}
@@ -76,7 +51,7 @@ def test_every_step_has_its_function(stacks: dict[str, Template]) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_jobs_run_on_glue_5_1_without_retries(stacks: dict[str, Template], job: str) -> None:
+def test_jobs_run_on_glue_5_1_without_retries(dev: Stacks, job: str) -> None:
     expected = {
         "Name": f"lakekit-dev-{job}",
         "GlueVersion": "5.1",
@@ -85,31 +60,32 @@ def test_jobs_run_on_glue_5_1_without_retries(stacks: dict[str, Template], job: 
         "MaxRetries": 0,
         "Timeout": 60,
     }
-    stacks["compute"].has_resource_properties("AWS::Glue::Job", expected)
+    dev["compute"].has_resource_properties("AWS::Glue::Job", expected)
 
 
-def test_jobs_get_the_iceberg_catalog_in_one_conf(stacks: dict[str, Template]) -> None:
+def test_jobs_get_the_iceberg_catalog_in_one_conf(stacks: Stacks) -> None:
     for job in stacks["compute"].find_resources("AWS::Glue::Job").values():
         conf = json.dumps(job["Properties"]["DefaultArguments"]["--conf"])
         assert "spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog" in conf
         assert "spark.sql.catalog.lake.warehouse=s3://" in conf
 
 
-def test_machines_get_the_definition_files_unchanged(stacks: dict[str, Template]) -> None:
+def test_machines_get_the_definition_files_unchanged(stacks: Stacks) -> None:
     machines = stacks["orchestration"].find_resources("AWS::StepFunctions::StateMachine")
     definitions = [m["Properties"]["DefinitionString"] for m in machines.values()]
     files = [path.read_text() for path in (ROOT / "state_machines").glob("*.asl.json")]
     assert sorted(definitions) == sorted(files)
 
 
+@pytest.mark.parametrize(("name", "state"), [("dev", "DISABLED"), ("prod", "ENABLED")])
 def test_a_source_with_a_schedule_gets_a_rule_that_dev_disables(
-    stacks: dict[str, Template],
+    environments: dict[str, Stacks], name: str, state: str
 ) -> None:
-    expected = {"ScheduleExpression": "rate(1 day)", "State": "DISABLED"}
-    stacks["orchestration"].has_resource_properties("AWS::Events::Rule", expected)
+    expected = {"ScheduleExpression": "cron(0 6 * * ? *)", "State": state}
+    environments[name]["orchestration"].has_resource_properties("AWS::Events::Rule", expected)
 
 
-def test_a_dropped_file_reaches_route_file_through_a_queue(stacks: dict[str, Template]) -> None:
+def test_a_dropped_file_reaches_route_file_through_a_queue(stacks: Stacks) -> None:
     template = stacks["orchestration"]
     pattern = Match.object_like(
         {"detail": Match.object_like({"object": {"key": [{"prefix": "inbox/"}]}})}
@@ -123,21 +99,37 @@ def test_a_dropped_file_reaches_route_file_through_a_queue(stacks: dict[str, Tem
     )
 
 
-def test_no_role_has_a_wildcard_action(stacks: dict[str, Template]) -> None:
+def test_no_role_has_a_wildcard_action(stacks: Stacks) -> None:
     for template in stacks.values():
         for statement in statements(template):
             actions = statement["Action"]
             assert "*" not in ([actions] if isinstance(actions, str) else actions)
 
 
-def test_roles_have_no_managed_policies(stacks: dict[str, Template]) -> None:
+def test_roles_have_no_managed_policies(stacks: Stacks) -> None:
     roles = stacks["compute"].find_resources("AWS::IAM::Role").values()
     assert [r for r in roles if "ManagedPolicyArns" in r["Properties"]] == []
 
 
-def test_the_same_inputs_give_the_same_templates(stacks: dict[str, Template], root: Path) -> None:
-    context = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
-    app = build(["dev"], out=str(root / "again.out"), context=context, root=root)
-    stage = app.node.find_child("dev")
-    for name, template in stacks.items():
-        assert Template.from_stack(getattr(stage, name)).to_json() == template.to_json()
+def test_the_same_inputs_give_the_same_templates(dev: Stacks, tmp_path: Path) -> None:
+    again = synthesise(tmp_path, "dev")["dev"]
+
+    assert {name: each.to_json() for name, each in again.items()} == {
+        name: each.to_json() for name, each in dev.items()
+    }
+
+
+def test_no_two_environments_share_a_name(environments: dict[str, Stacks]) -> None:
+    buckets = [
+        bucket["Properties"]["BucketName"]
+        for stacks in environments.values()
+        for bucket in stacks["storage"].find_resources("AWS::S3::Bucket").values()
+    ]
+
+    assert len(set(buckets)) == len(buckets) == 6
+
+
+def test_staged_change_sets_that_a_killed_merge_left_expire(dev: Stacks) -> None:
+    rule = {"Prefix": "warehouse/.staging/", "ExpirationInDays": 7, "Status": "Enabled"}
+    rules = {"LifecycleConfiguration": {"Rules": Match.array_with([Match.object_like(rule)])}}
+    dev["storage"].resource_properties_count_is("AWS::S3::Bucket", rules, 1)

@@ -1,0 +1,76 @@
+"""Which prefixes of the landing bucket each step reads and writes; none may delete there."""
+
+from dataclasses import dataclass
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+
+RESULTS = "runs/*/results/"
+
+
+@dataclass(frozen=True)
+class Access:
+    """Prefixes of the landing bucket."""
+
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+
+
+FUNCTION_ACCESS = {
+    "start_run": Access(read=("raw/", "runs/", "leases/"), write=("runs/", "leases/")),
+    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/",)),
+    "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),
+    "plan_tables": Access(read=("raw/", "runs/"), write=("runs/",)),
+    "complete_run": Access(read=("raw/", "runs/", "leases/"), write=("raw/", "runs/", "leases/")),
+    "record_failure": Access(read=("runs/", "leases/"), write=("runs/", "leases/")),
+    "route_file": Access(read=("inbox/", "raw/"), write=("raw/",)),
+}
+JOB_ACCESS = {
+    "create_tables": Access(read=("runs/",), write=(RESULTS,)),
+    "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
+    "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
+}
+
+
+def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
+    """Let a role read and write its prefixes.
+
+    Listing is not narrowed to them: a HEAD or GET of an absent key carries no prefix, and without
+    the right to list S3 answers 403 instead of 404.
+    """
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
+    )
+    role.add_to_policy(_objects(bucket, ["s3:GetObject"], access.read))
+    role.add_to_policy(_objects(bucket, ["s3:PutObject", "s3:AbortMultipartUpload"], access.write))
+    _grant_key(bucket, role)
+
+
+def grant_lake_metadata(bucket: s3.Bucket, role: iam.Role) -> None:
+    """Let a role read what tables say of themselves, not their rows."""
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
+    )
+    role.add_to_policy(_objects(bucket, ["s3:GetObject"], ("warehouse/*/metadata/",)))
+
+
+def grant_lake(bucket: s3.Bucket, role: iam.Role) -> None:
+    """Let a job keep tables: a commit deletes old metadata, maintenance deletes expired files."""
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
+    )
+    actions = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+    role.add_to_policy(_objects(bucket, actions, ("warehouse/",)))
+    _grant_key(bucket, role)
+
+
+def _grant_key(bucket: s3.Bucket, role: iam.Role) -> None:
+    if bucket.encryption_key:
+        bucket.encryption_key.grant_encrypt_decrypt(role)
+
+
+def _objects(
+    bucket: s3.Bucket, actions: list[str], prefixes: tuple[str, ...]
+) -> iam.PolicyStatement:
+    resources = [bucket.arn_for_objects(f"{prefix}*") for prefix in prefixes]
+    return iam.PolicyStatement(actions=actions, resources=resources)

@@ -1,0 +1,86 @@
+"""What each role may do: what its step needs, and no more."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cdk.constructs.access import FUNCTION_ACCESS, JOB_ACCESS
+from cdk.stacks.compute import FUNCTIONS, JOBS
+from tests.infra.conftest import Stacks
+
+Rights = dict[str, set[str]]
+
+
+def rights(stacks: Stacks, step: str) -> Rights:
+    """Return the resources of each action of one step's role, as text."""
+    found: Rights = {}
+    for name, policy in stacks["compute"].find_resources("AWS::IAM::Policy").items():
+        if not name.startswith(step.replace("_", "")):
+            continue
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+            for action in as_list(statement["Action"]):
+                resources = {json.dumps(r) for r in as_list(statement["Resource"])}
+                found.setdefault(action, set()).update(resources)
+    assert found, step
+    return found
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def prefixes(granted: Rights, action: str, bucket: str = "landing") -> set[str]:
+    """Return what an action may touch in one bucket: `/raw/*` and the like."""
+    own = {text for text in granted.get(action, set()) if f"GetAtt{bucket}" in text}
+    return {json.loads(text)["Fn::Join"][1][-1] for text in own}
+
+
+@pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])
+def test_a_step_reads_and_writes_its_prefixes_of_the_landing_bucket_alone(
+    stacks: Stacks, step: str
+) -> None:
+    access = {**FUNCTION_ACCESS, **JOB_ACCESS}[step]
+    granted = rights(stacks, step)
+
+    assert prefixes(granted, "s3:GetObject") == {f"/{prefix}*" for prefix in access.read}
+    assert prefixes(granted, "s3:PutObject") == {f"/{prefix}*" for prefix in access.write}
+    assert prefixes(granted, "s3:DeleteObject") == set()
+
+
+@pytest.mark.parametrize("step", FUNCTIONS)
+def test_a_function_does_not_write_the_lake(dev: Stacks, step: str) -> None:
+    granted = rights(dev, step)
+
+    assert prefixes(granted, "s3:PutObject", "lake") == set()
+    assert prefixes(granted, "s3:GetObject", "lake") <= {"/warehouse/*/metadata/*"}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_keeps_the_warehouse_and_its_catalog(dev: Stacks, job: str) -> None:
+    granted = rights(dev, job)
+
+    for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
+        assert prefixes(granted, action, "lake") == {"/warehouse/*"}
+    assert {"glue:CreateTable", "glue:UpdateTable"} <= granted.keys()
+    assert "glue:DeleteTable" not in granted
+
+
+@pytest.mark.parametrize("step", FUNCTIONS)
+def test_only_extraction_reads_secrets(dev: Stacks, step: str) -> None:
+    assert ("secretsmanager:GetSecretValue" in rights(dev, step)) == (step == "extract_pages")
+
+
+@pytest.mark.parametrize("step", FUNCTIONS)
+def test_only_route_file_starts_runs(dev: Stacks, step: str) -> None:
+    granted = rights(dev, step)
+
+    assert ("states:StartExecution" in granted) == (step == "route_file")
+    assert ("states:DescribeExecution" in granted) == (step in ("route_file", "start_run"))
+
+
+@pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])
+def test_a_role_has_no_wildcard_where_a_name_is_known(stacks: Stacks, step: str) -> None:
+    everywhere = {action for action, to in rights(stacks, step).items() if '"*"' in to}
+
+    assert everywhere <= {"cloudwatch:PutMetricData"}
