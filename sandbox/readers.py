@@ -1,0 +1,77 @@
+"""Two engines beside Spark that read the tables of a sandbox."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import duckdb
+import duckdb_extension_avro
+import duckdb_extension_httpfs
+import duckdb_extension_iceberg
+from pyiceberg.catalog import load_catalog
+from pyiceberg.table import Table
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows of a table, and those that are current."""
+
+    total: int
+    current: int
+
+
+def open_table(environment: Mapping[str, str], identifier: str) -> Table:
+    """Open a table with PyIceberg, by the Glue catalog.
+
+    Args:
+        environment: The AWS variables of the sandbox.
+        identifier: `database.table`.
+    """
+    endpoint, region = environment["AWS_ENDPOINT_URL"], environment["AWS_REGION"]
+    properties = {
+        "type": "glue",
+        "client.access-key-id": environment["AWS_ACCESS_KEY_ID"],
+        "client.secret-access-key": environment["AWS_SECRET_ACCESS_KEY"],
+        "client.region": region,
+        "glue.endpoint": endpoint,
+        "s3.endpoint": endpoint,
+    }
+    return load_catalog("lake", **properties).load_table(identifier)
+
+
+def count_with_pyiceberg(table: Table, snapshot_id: int | None = None) -> Counts:
+    """Count by PyIceberg; with a snapshot, as the table was then."""
+    total = table.scan(snapshot_id=snapshot_id).count()
+    current = table.scan(row_filter="_is_current = true", snapshot_id=snapshot_id).count()
+    return Counts(total, current)
+
+
+def count_with_duckdb(environment: Mapping[str, str], metadata_location: str) -> Counts:
+    """Count by DuckDB, which reads a metadata file and what it names over S3."""
+    address = urlsplit(environment["AWS_ENDPOINT_URL"])
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        for package in (duckdb_extension_avro, duckdb_extension_httpfs, duckdb_extension_iceberg):
+            connection.load_extension(str(_extension_file(package)))
+        connection.execute(
+            "CREATE SECRET (TYPE s3, KEY_ID $key, SECRET $secret, REGION $region, "
+            "ENDPOINT $endpoint, URL_STYLE 'path', USE_SSL false)",
+            {
+                "key": environment["AWS_ACCESS_KEY_ID"],
+                "secret": environment["AWS_SECRET_ACCESS_KEY"],
+                "region": environment["AWS_REGION"],
+                "endpoint": address.netloc,
+            },
+        )
+        query = "SELECT count(*), count_if(_is_current) FROM iceberg_scan($location)"
+        row = connection.execute(query, {"location": metadata_location}).fetchone()
+    assert row is not None  # noqa: S101 - an aggregate has a row
+    return Counts(*row)
+
+
+def _extension_file(package: ModuleType) -> Path:
+    """Return the file in an extension's wheel; `INSTALL` would look for it in the network."""
+    assert package.__file__  # noqa: S101
+    (file,) = Path(package.__file__).parent.rglob("*.duckdb_extension")
+    return file
