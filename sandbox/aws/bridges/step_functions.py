@@ -1,0 +1,85 @@
+"""Moto's interpreter: `glue:startJobRun.sync`, and waits that can be shortened.
+
+Moto 5.2.5 calls a method of `callback_endpoint`, which is None for Glue, in a `finally`, so that
+the integration always fails; and it hands on times as `datetime`, which no state can print.
+"""
+
+import time
+from datetime import datetime
+from typing import Any
+
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
+    state_task_service_callback as callback,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_glue import (  # noqa: E501
+    StateTaskServiceGlue,
+)
+from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import (
+    WaitFunction,
+)
+
+POLL_SECONDS = 0.1
+_glue_client = StateTaskServiceGlue._get_glue_client
+_wait_interval = WaitFunction._wait_interval
+
+
+class ScaledTime:
+    """Stands for the module `time` where a Retry sleeps."""
+
+    def __init__(self, scale: float) -> None:
+        self._scale = scale
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds * self._scale)
+
+
+def install(wait_scale: float) -> None:
+    """Mend the interpreter of this process."""
+    StateTaskServiceGlue._eval_integration_pattern = wait_for_job
+    StateTaskServiceGlue._get_glue_client = client_with_plain_times
+    callback._DELAY_SECONDS_SYNC_CONDITION_CHECK = POLL_SECONDS
+    retrier_decl.time = ScaledTime(wait_scale)
+    WaitFunction._wait_interval = lambda self, env, wait_seconds: _wait_interval(
+        self, env, wait_seconds * wait_scale
+    )
+
+
+def wait_for_job(
+    task: Any,
+    env: Any,
+    resource_runtime_part: Any,
+    normalised_parameters: dict[str, Any],
+    state_credentials: Any,
+) -> None:
+    """Ask for the run's state until it has ended; it is the only pattern that Glue has."""
+    resolver = task._build_sync_resolver(
+        env=env,
+        resource_runtime_part=resource_runtime_part,
+        normalised_parameters=normalised_parameters,
+        state_credentials=state_credentials,
+    )
+    outcome = task._eval_sync(
+        env=env,
+        sync_resolver=resolver,
+        timeout_seconds=None,
+        callback_endpoint=None,
+        heartbeat_endpoint=None,
+    )
+    env.stack.append(outcome)
+
+
+def client_with_plain_times(resource_runtime_part: Any, state_credentials: Any) -> Any:
+    """Return a Glue client whose answers hold times as AWS's states see them."""
+    client = _glue_client(
+        resource_runtime_part=resource_runtime_part, state_credentials=state_credentials
+    )
+    client.meta.events.register("after-call.glue.GetJobRun", _plain_times)
+    return client
+
+
+def _plain_times(parsed: dict[str, Any], **_: Any) -> None:
+    run = parsed.get("JobRun", {})
+    for key, value in run.items():
+        if isinstance(value, datetime):
+            run[key] = int(value.timestamp() * 1000)

@@ -1,0 +1,183 @@
+"""How each type of resource is created: its properties in a template, as calls of its service."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Properties = dict[str, Any]
+Client = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Created:
+    """A resource: what `Ref` gives, what `Fn::GetAtt` gives, and what it was made from."""
+
+    ref: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    properties: Properties = field(default_factory=dict)
+
+
+# Moto does not check who calls; policies that demand TLS would make no sense on this machine.
+NOT_ENFORCED = {
+    "AWS::CDK::Metadata",
+    "AWS::IAM::Policy",
+    "AWS::Lambda::Permission",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+}
+
+
+class WrongPropertyError(Exception):
+    """A property does not fit together with the others."""
+
+
+def _bucket(client: Client, fallback: str, p: Properties) -> Created:
+    s3, name = client("s3"), p.get("BucketName", fallback.lower())
+    s3.create_bucket(
+        Bucket=name, CreateBucketConfiguration={"LocationConstraint": s3.meta.region_name}
+    )
+    if p.get("VersioningConfiguration"):
+        s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=p["VersioningConfiguration"])
+    notification = p.get("NotificationConfiguration", {})
+    if notification.get("EventBridgeConfiguration", {}).get("EventBridgeEnabled"):
+        s3.put_bucket_notification_configuration(
+            Bucket=name, NotificationConfiguration={"EventBridgeConfiguration": {}}
+        )
+    if rules := p.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration"):
+        wanted = [
+            {"ApplyServerSideEncryptionByDefault": rule["ServerSideEncryptionByDefault"]}
+            for rule in rules
+        ]
+        s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": wanted})
+    return Created(name, {"Arn": f"arn:aws:s3:::{name}"}, p)
+
+
+def _key(client: Client, fallback: str, p: Properties) -> Created:
+    found = client("kms").create_key(Policy=json.dumps(p["KeyPolicy"]))["KeyMetadata"]
+    return Created(found["KeyId"], {"Arn": found["Arn"], "KeyId": found["KeyId"]}, p)
+
+
+def _alias(client: Client, fallback: str, p: Properties) -> Created:
+    client("kms").create_alias(AliasName=p["AliasName"], TargetKeyId=p["TargetKeyId"])
+    return Created(p["AliasName"], {}, p)
+
+
+def _database(client: Client, fallback: str, p: Properties) -> Created:
+    client("glue").create_database(DatabaseInput=p["DatabaseInput"])
+    return Created(p["DatabaseInput"]["Name"], {}, p)
+
+
+def _role(client: Client, fallback: str, p: Properties) -> Created:
+    role = client("iam").create_role(
+        RoleName=p.get("RoleName", fallback),
+        AssumeRolePolicyDocument=json.dumps(p["AssumeRolePolicyDocument"]),
+    )["Role"]
+    return Created(role["RoleName"], {"Arn": role["Arn"], "RoleId": role["RoleId"]}, p)
+
+
+def _log_group(client: Client, fallback: str, p: Properties) -> Created:
+    name, logs = p.get("LogGroupName", fallback), client("logs")
+    logs.create_log_group(logGroupName=name)
+    arn = logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"][0]["arn"]
+    return Created(name, {"Arn": arn}, p)
+
+
+def _function(client: Client, fallback: str, p: Properties) -> Created:
+    # The code is the repository's; Lambda must be given some all the same.
+    empty = io.BytesIO()
+    zipfile.ZipFile(empty, "w").close()
+    known = ("Description", "Environment", "Handler", "MemorySize", "Role", "Runtime", "Timeout")
+    made = client("lambda").create_function(
+        FunctionName=p.get("FunctionName", fallback),
+        Code={"ZipFile": empty.getvalue()},
+        **{key: p[key] for key in known if key in p},
+    )
+    return Created(made["FunctionName"], {"Arn": made["FunctionArn"]}, p)
+
+
+def _mapping(client: Client, fallback: str, p: Properties) -> Created:
+    made = client("lambda").create_event_source_mapping(
+        **{key: value for key, value in p.items() if key != "Tags"}
+    )
+    return Created(made["UUID"], {}, p)
+
+
+def _job(client: Client, fallback: str, p: Properties) -> Created:
+    name = client("glue").create_job(**{"Name": fallback, **p})["Name"]
+    return Created(name, {}, p)
+
+
+def _topic(client: Client, fallback: str, p: Properties) -> Created:
+    arn = client("sns").create_topic(Name=p.get("TopicName", fallback))["TopicArn"]
+    return Created(arn, {"TopicArn": arn, "TopicName": arn.rpartition(":")[2]}, p)
+
+
+def _subscription(client: Client, fallback: str, p: Properties) -> Created:
+    arn = client("sns").subscribe(
+        TopicArn=p["TopicArn"], Protocol=p["Protocol"], Endpoint=p["Endpoint"]
+    )["SubscriptionArn"]
+    return Created(arn, {}, p)
+
+
+def _queue(client: Client, fallback: str, p: Properties) -> Created:
+    sqs = client("sqs")
+    known = ("MessageRetentionPeriod", "VisibilityTimeout", "DelaySeconds")
+    attributes = {key: str(p[key]) for key in known if key in p}
+    if "RedrivePolicy" in p:
+        attributes["RedrivePolicy"] = json.dumps(p["RedrivePolicy"])
+    url = sqs.create_queue(QueueName=p.get("QueueName", fallback), Attributes=attributes)[
+        "QueueUrl"
+    ]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    arn = found["Attributes"]["QueueArn"]
+    return Created(url, {"Arn": arn, "QueueName": arn.rpartition(":")[2]}, p)
+
+
+def _rule(client: Client, fallback: str, p: Properties) -> Created:
+    events, name = client("events"), p.get("Name", fallback)
+    rule: dict[str, Any] = {"Name": name, "State": p.get("State", "ENABLED")}
+    if "EventPattern" in p:
+        rule["EventPattern"] = json.dumps(p["EventPattern"])
+    if "ScheduleExpression" in p:
+        rule["ScheduleExpression"] = p["ScheduleExpression"]
+    arn = events.put_rule(**rule)["RuleArn"]
+    if p.get("Targets"):
+        events.put_targets(Rule=name, Targets=p["Targets"])
+    return Created(name, {"Arn": arn}, p)
+
+
+def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
+    text, given = p["DefinitionString"], p.get("DefinitionSubstitutions", {})
+    wanted = set(re.findall(r"\$\{(\w+)\}", text))
+    if missing := wanted - set(given):
+        raise WrongPropertyError(f"the definition's tokens {sorted(missing)} get no value")
+    if unused := set(given) - wanted:
+        raise WrongPropertyError(f"the definition has no tokens {sorted(unused)}")
+    definition = re.sub(r"\$\{(\w+)\}", lambda match: str(given[match.group(1)]), text)
+    arn = client("stepfunctions").create_state_machine(
+        name=p.get("StateMachineName", fallback), definition=definition, roleArn=p["RoleArn"]
+    )["stateMachineArn"]
+    return Created(arn, {"Arn": arn, "Name": arn.rpartition(":")[2]}, p)
+
+
+CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
+    "AWS::Events::Rule": _rule,
+    "AWS::Glue::Database": _database,
+    "AWS::Glue::Job": _job,
+    "AWS::IAM::Role": _role,
+    "AWS::KMS::Alias": _alias,
+    "AWS::KMS::Key": _key,
+    "AWS::Lambda::EventSourceMapping": _mapping,
+    "AWS::Lambda::Function": _function,
+    "AWS::Logs::LogGroup": _log_group,
+    "AWS::S3::Bucket": _bucket,
+    "AWS::SNS::Subscription": _subscription,
+    "AWS::SNS::Topic": _topic,
+    "AWS::SQS::Queue": _queue,
+    "AWS::StepFunctions::StateMachine": _state_machine,
+}

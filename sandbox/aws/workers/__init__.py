@@ -1,0 +1,1 @@
+"""Where functions and jobs run: processes of their own, fed with requests."""

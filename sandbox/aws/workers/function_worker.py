@@ -1,0 +1,89 @@
+"""Runs one function, as AWS Lambda's runtime does. Standard library only; started by path."""
+
+import importlib
+import json
+import os
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Handler = Callable[[Any, Any], Any]
+
+
+class Context:
+    """What a handler gets as its second argument."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self._deadline = request["deadline"]
+        self.aws_request_id = request["request_id"]
+        self.invoked_function_arn = request["arn"]
+        self.function_name = request["name"]
+        self.function_version = "$LATEST"
+        self.memory_limit_in_mb = str(request["memory"])
+        self.log_group_name = f"/aws/lambda/{request['name']}"
+        self.log_stream_name = "sandbox"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, int((self._deadline - time.time()) * 1000))
+
+
+def find_handler(name: str) -> Handler:
+    module, _, function = name.rpartition(".")
+    handler: Handler = getattr(importlib.import_module(module), function)
+    return handler
+
+
+def failure(error: BaseException, request_id: str, kind: str | None = None) -> dict[str, Any]:
+    return {
+        "errorMessage": str(error),
+        "errorType": kind or type(error).__name__,
+        "requestId": request_id,
+        "stackTrace": traceback.format_tb(error.__traceback__),
+    }
+
+
+def invoke(request: dict[str, Any], handlers: dict[str, Handler]) -> dict[str, Any]:
+    """Return `{"payload": text}`, with `failed` when the function raised."""
+    name, identity = request["handler"], request["request_id"]
+    try:
+        if name not in handlers:
+            handlers[name] = find_handler(name)
+    except Exception as error:
+        traceback.print_exc()
+        return {"payload": json.dumps(failure(error, identity, "Runtime.ImportModuleError")),
+                "failed": True}  # fmt: skip
+    try:
+        result = handlers[name](request["event"], Context(request))
+    except Exception as error:
+        traceback.print_exc()
+        return {"payload": json.dumps(failure(error, identity)), "failed": True}
+    try:
+        return {"payload": json.dumps(result)}
+    except (TypeError, ValueError) as error:
+        return {"payload": json.dumps(failure(error, identity, "Runtime.MarshalError")),
+                "failed": True}  # fmt: skip
+
+
+def main() -> None:
+    # What a handler prints goes to the log; only answers go to the sandbox.
+    answers = os.fdopen(os.dup(1), "w")
+    requests = os.fdopen(os.dup(0))
+    os.dup2(2, 1)
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), 0)
+    handlers: dict[str, Handler] = {}
+    for line in requests:
+        request = json.loads(line)
+        started = time.time()
+        print(f"START RequestId: {request['request_id']}", flush=True)
+        answer = invoke(request, handlers)
+        spent = (time.time() - started) * 1000
+        print(f"END RequestId: {request['request_id']} Duration: {spent:.0f} ms", flush=True)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Runs Glue jobs one after another over one Spark session. Started by path."""
+
+import json
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+
+def session(conf: dict[str, str]) -> Any:
+    """Start Spark, or get the one that runs."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    builder = SparkSession.builder
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def run(request: dict[str, Any]) -> str | None:
+    """Run the script as Glue does; return `ErrorClass: message` if it failed."""
+    sys.argv = [request["script"], *request["arguments"]]
+    try:
+        spark = session(request["conf"])
+        runpy.run_path(request["script"], run_name="__main__")
+        spark.catalog.clearCache()
+    except SystemExit as end:
+        return None if end.code in (None, 0) else f"SystemExit: {end.code}"
+    except BaseException as error:
+        traceback.print_exc()
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def redirect(log: str) -> None:
+    """Send what this run prints, and its Java, to its own log."""
+    with Path(log).open("ab") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    requests = os.fdopen(os.dup(0))
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), 0)
+    for line in requests:
+        request = json.loads(line)
+        redirect(request["log"])
+        answers.write(json.dumps({"error": run(request)}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
