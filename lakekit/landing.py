@@ -35,7 +35,11 @@ class Request(Model):
 
 
 class Manifest(Model):
-    """All objects of one landing. Later steps read exactly these, never a listing."""
+    """All objects of one landing. Later steps read exactly these, never a listing.
+
+    converted: NDJSON objects made from `parts` that were received in another format; a merge
+    reads these then.
+    """
 
     version: Literal[1] = 1
     run_id: str
@@ -49,6 +53,7 @@ class Manifest(Model):
     rows: int
     format: Literal["ndjson", "csv"] = "ndjson"
     parts: tuple[Part, ...]
+    converted: tuple[Part, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -57,8 +62,9 @@ class Manifest(Model):
 
 
 class Progress(Model):
-    """How far an extraction got: its finished parts, and where to go on."""
+    """How far the extraction of a run got: its finished parts, and where to go on."""
 
+    run_id: str
     parts: tuple[Part, ...]
     pages: int
     resume: dict[str, Any]
@@ -170,13 +176,13 @@ def load_manifest(store: ObjectStore, key: str) -> Manifest:
         raise LandingCorruptError(f"{key}: missing or not a manifest") from error
 
 
-def pending_manifests(store: ObjectStore, source: str) -> Iterator[Manifest]:
-    """Yield what is landed and not merged of a source, oldest extraction first."""
+def pending_keys(store: ObjectStore, source: str) -> Iterator[str]:
+    """Yield the manifests' keys of what is landed and not merged, oldest extraction first."""
     keys = {info.key for info in store.list(layout.source_prefix(source))}
     prefixes = [key.removesuffix(".pending") for key in keys if key.endswith("/.pending")]
     for prefix in sorted(prefixes, key=lambda each: (each.split("/")[-2], each)):
         if layout.complete_key(prefix) not in keys:
-            yield load_manifest(store, layout.manifest_key(prefix))
+            yield layout.manifest_key(prefix)
 
 
 def _put_once(store: ObjectStore, key: str, body: bytes) -> bool:

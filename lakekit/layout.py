@@ -49,6 +49,26 @@ def complete_key(prefix: str) -> str:
     return f"{prefix}.complete"
 
 
+def original_key(prefix: str, ending: str) -> str:
+    """Return the key of a file as it was received, if it is not one of records.
+
+    Example:
+        >>> original_key("raw/s/e/20240806_000000/", ".csv.gz")
+        'raw/s/e/20240806_000000/original.csv.gz'
+    """
+    return f"{prefix}original{ending}"
+
+
+def owner_key(prefix: str) -> str:
+    """Return the key of the marker that reserves a landing's folder for one file."""
+    return f"{prefix}.owner"
+
+
+def prefix_of(manifest_key: str) -> str:
+    """Return the folder of the landing whose manifest this is."""
+    return manifest_key.removesuffix("manifest.json")
+
+
 def progress_key(prefix: str) -> str:
     """Return the key of an unfinished extraction's progress."""
     return f"{prefix}.progress.json"
@@ -69,9 +89,10 @@ def result_key(run_id: str, step: str, table: str) -> str:
     return f"runs/{_segment(run_id)}/results/{_segment(step)}/{_segment(table)}.json"
 
 
-def failure_key(run_id: str) -> str:
-    """Return the key of a run's recorded failure."""
-    return f"runs/{_segment(run_id)}/failure.json"
+def failure_key(run_id: str, endpoint: str | None = None) -> str:
+    """Return the key of a run's recorded failure, or of that of one endpoint."""
+    name = f"failure-{_segment(endpoint)}" if endpoint else "failure"
+    return f"runs/{_segment(run_id)}/{name}.json"
 
 
 def lease_key(table: str) -> str:

@@ -61,6 +61,16 @@ class TableCatalog(Protocol):
         """Return the table's current Iceberg metadata document, or None if there is no table."""
 
 
+class TableLeases(Protocol):
+    """Who may work on a table now: progress among writers, not safety."""
+
+    def acquire(self, table: str, owner: str) -> object:
+        """Take or prolong the lease, or raise TableBusyError."""
+
+    def release(self, table: str, owner: str) -> None:
+        """Give the lease back; one that another owner holds stays his."""
+
+
 class Clock(Protocol):
     """The time, UTC and aware. Only leases, deadlines and defaults at the door may ask for it."""
 

@@ -174,10 +174,11 @@ class RecordFailureResult(StepModel):
 
 
 class RouteFile(StepModel):
-    """A file that arrived in the inbox; `etag` tells its versions apart."""
+    """A file that arrived in the inbox; `etag` and `version` tell its contents apart."""
 
     key: Key
     etag: str
+    version: str | None = None
     arrived_at: AwareDatetime
 
 

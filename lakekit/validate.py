@@ -44,8 +44,8 @@ class Verdict(Model):
         return (self.unparseable + self.missing_keys) / self.rows if self.rows else 0.0
 
 
-class _Tally(io.RawIOBase):
-    """Passes a stream on and measures it."""
+class Tally(io.RawIOBase):
+    """Passes a stream on and measures it: `size` and `digest` of what was read so far."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -53,9 +53,11 @@ class _Tally(io.RawIOBase):
         self.digest = sha256()
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Read what the buffer holds, and measure it."""
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         self.size += len(data)
@@ -110,7 +112,7 @@ def validate_landing(store: ObjectStore, manifest: Manifest, contract: Contract)
         before = census.rows
         try:
             with store.open(part.key) as stream:
-                tally = _Tally(stream)
+                tally = Tally(stream)
                 buffered = io.BufferedReader(tally)
                 for record in read(_unpacked(buffered, part.key)):
                     census.add(record)
@@ -126,7 +128,7 @@ def validate_landing(store: ObjectStore, manifest: Manifest, contract: Contract)
     return census.verdict(manifest)
 
 
-def _check_part(part: Part, tally: _Tally, rows: int) -> None:
+def _check_part(part: Part, tally: Tally, rows: int) -> None:
     if (tally.size, tally.digest.hexdigest()) != (part.bytes, part.sha256):
         raise LandingCorruptError(f"{part.key}: bytes or sha256 differ from the manifest")
     if rows != part.rows:

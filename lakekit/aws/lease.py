@@ -1,5 +1,6 @@
 """A lease per table by conditional PUT: progress among writers; safety never depends on it."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pydantic import AwareDatetime
@@ -8,6 +9,9 @@ from lakekit.errors import TableBusyError
 from lakekit.layout import lease_key
 from lakekit.models import Model
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
+
+# A little longer than a run whose every state needs its whole time-out.
+LIFETIME = timedelta(hours=4)
 
 
 class Lease(Model):
@@ -20,12 +24,24 @@ class Lease(Model):
 
 
 class Leases:
-    """Takes, renews and gives back the leases of tables."""
+    """Takes, renews and gives back the leases of tables.
 
-    def __init__(self, store: ObjectStore, clock: Clock, *, lifetime: timedelta) -> None:
+    is_running: says whether an owner is still at work; the lease of one that is not may be taken
+    over before it expires.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        clock: Clock,
+        *,
+        lifetime: timedelta = LIFETIME,
+        is_running: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._lifetime = lifetime
+        self._is_running = is_running
 
     def acquire(self, table: str, owner: str) -> Lease:
         """Take the lease, or prolong it for the owner that holds it.
@@ -35,16 +51,16 @@ class Leases:
         """
         now = self._clock()
         held, etag = self._read(table)
-        if held and held.owner != owner and held.expires_at > now:
+        if held and held.owner != owner and held.expires_at > now and self._is_running(held.owner):
             raise _busy(held)
         ours = held is not None and held.owner == owner and held.expires_at > now
         epoch = held.epoch + (0 if ours else 1) if held else 1
         return self._write(self._new(table, owner, epoch, now + self._lifetime), etag)
 
-    def release(self, lease: Lease) -> None:
+    def release(self, table: str, owner: str) -> None:
         """Give the lease back. One that another owner took meanwhile stays his."""
-        held, etag = self._read(lease.table)
-        if held and (held.owner, held.epoch) == (lease.owner, lease.epoch):
+        held, etag = self._read(table)
+        if held and held.owner == owner and held.expires_at > self._clock():
             try:
                 self._write(self._new(held.table, held.owner, held.epoch, self._clock()), etag)
             except TableBusyError:

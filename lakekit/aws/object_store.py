@@ -2,35 +2,13 @@
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from botocore.exceptions import (
-    ClientError,
-    ConnectionError,
-    HTTPClientError,
-    IncompleteReadError,
-    ReadTimeoutError,
-    ResponseStreamingError,
-)
-
-from lakekit.errors import StorageUnavailableError
+from lakekit.aws.errors import translated
 from lakekit.ports import ObjectInfo, ObjectNotFoundError, PreconditionFailedError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-# 409 ConditionalRequestConflict: two conditional writes met; S3 asks to try again.
-_TRANSIENT = {
-    "ConditionalRequestConflict", "InternalError", "OperationAborted", "RequestTimeout",
-    "RequestTimeoutException", "ServiceUnavailable", "SlowDown", "Throttling",
-    "ThrottlingException", "TooManyRequestsException",
-}  # fmt: skip
-_MISSING = {"404", "NoSuchKey", "NotFound"}
-_BROKEN = (
-    ConnectionError, HTTPClientError, IncompleteReadError, ReadTimeoutError,
-    ResponseStreamingError,
-)  # fmt: skip
 
 
 class S3ObjectStore:
@@ -51,14 +29,14 @@ class S3ObjectStore:
 
     def open(self, key: str) -> BinaryIO:
         """Return a stream over the object's bytes."""
-        with _translated(key):
+        with translated(key):
             body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
         return cast(BinaryIO, io.BufferedReader(_Stream(key, body), 1 << 20))
 
     def head(self, key: str) -> ObjectInfo | None:
         """Return what is known of the object."""
         try:
-            with _translated(key):
+            with translated(key):
                 found = self._client.head_object(Bucket=self._bucket, Key=key)
         except ObjectNotFoundError:
             return None
@@ -72,7 +50,7 @@ class S3ObjectStore:
         if if_match is not None:
             condition["IfMatch"] = if_match
         try:
-            with _translated(key):
+            with translated(key):
                 return self._client.put_object(
                     Bucket=self._bucket, Key=key, Body=body, **condition
                 )["ETag"]
@@ -84,14 +62,14 @@ class S3ObjectStore:
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Yield the objects below a prefix in key order."""
         pages = self._client.get_paginator("list_objects_v2")
-        with _translated(prefix):
+        with translated(prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
                 for each in page.get("Contents", []):
                     yield ObjectInfo(each["Key"], each["Size"], each["ETag"], each["LastModified"])
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object of up to 5 GB inside the bucket."""
-        with _translated(source_key):
+        with translated(source_key):
             self._client.copy_object(
                 Bucket=self._bucket,
                 Key=key,
@@ -100,7 +78,7 @@ class S3ObjectStore:
 
     def delete(self, key: str) -> None:
         """Delete the object; a missing one is no error."""
-        with _translated(key):
+        with translated(key):
             self._client.delete_object(Bucket=self._bucket, Key=key)
 
 
@@ -115,7 +93,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _translated(self._key):
+        with translated(self._key):
             data = self._body.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -123,21 +101,3 @@ class _Stream(io.RawIOBase):
     def close(self) -> None:
         self._body.close()
         super().close()
-
-
-@contextmanager
-def _translated(key: str) -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        if code in _MISSING:
-            raise ObjectNotFoundError(key) from error
-        if status == 412 or code == "PreconditionFailed":
-            raise PreconditionFailedError(key) from error
-        if code in _TRANSIENT or status >= 500 or status == 429:
-            raise StorageUnavailableError(f"{key}: {code}") from error
-        raise
-    except _BROKEN as error:
-        raise StorageUnavailableError(f"{key}: {type(error).__name__}") from error

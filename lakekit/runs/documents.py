@@ -12,6 +12,7 @@ from lakekit.events import RunId
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 from lakekit.sources import Source
+from lakekit.validate import Verdict
 
 Document = TypeVar("Document", bound=Model)
 
@@ -54,10 +55,41 @@ class Plan(Model):
     tables: tuple[TablePlan, ...]
 
 
+class FailureRecord(Model):
+    """An error beside its run; with `endpoint`, only that endpoint failed."""
+
+    run_id: RunId
+    source: Name
+    endpoint: Name | None = None
+    error: str
+    cause: str
+    recorded_at: AwareDatetime
+
+
+class LandingVerdict(Model):
+    """What ValidateLanding found in one landing; `error` if it is rejected."""
+
+    manifest: str
+    verdict: Verdict | None = None
+    error: str | None = None
+
+
+class EndpointVerdicts(Model):
+    """The landings of one endpoint that a run looked at, oldest extraction first."""
+
+    endpoint: str
+    landings: tuple[LandingVerdict, ...]
+
+
 def write_once(store: ObjectStore, key: str, document: Model) -> bool:
     """Write a document unless there is one; return whether it was written."""
+    return put_once(store, key, to_json(document))
+
+
+def put_once(store: ObjectStore, key: str, body: bytes) -> bool:
+    """Write an object unless there is one; return whether it was written."""
     try:
-        store.put(key, to_json(document), if_absent=True)
+        store.put(key, body, if_absent=True)
     except PreconditionFailedError:
         return False
     return True

@@ -42,18 +42,29 @@ def test_prolongs_the_lease_of_its_owner_in_the_same_epoch(
 
 
 def test_lets_the_next_owner_in_after_a_release(leases: Leases) -> None:
-    leases.release(leases.acquire("t", "a"))
+    leases.acquire("t", "a")
+    leases.release("t", "a")
 
     assert leases.acquire("t", "b").epoch == 2
 
 
 def test_leaves_a_lease_alone_that_changed_hands(leases: Leases, clock: ManualClock) -> None:
-    old = leases.acquire("t", "a")
+    leases.acquire("t", "a")
     clock.advance(601)
     leases.acquire("t", "b")
 
-    leases.release(old)
+    leases.release("t", "a")
 
+    with pytest.raises(TableBusyError, match="held by b"):
+        leases.acquire("t", "c")
+
+
+def test_takes_over_the_lease_of_an_owner_that_is_no_longer_at_work(clock: ManualClock) -> None:
+    store = MemoryObjectStore()
+    Leases(store, clock).acquire("t", "dead")
+    leases = Leases(store, clock, is_running=lambda owner: owner != "dead")
+
+    assert leases.acquire("t", "b").epoch == 2
     with pytest.raises(TableBusyError, match="held by b"):
         leases.acquire("t", "c")
 

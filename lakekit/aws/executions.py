@@ -1,0 +1,38 @@
+"""Executions of a state machine, by their names."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lakekit.aws.errors import translated
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions import SFNClient
+
+
+class Executions:
+    """Starts and finds the executions of one state machine."""
+
+    def __init__(self, machine_arn: str, client: "SFNClient") -> None:
+        self._machine_arn = machine_arn
+        self._client = client
+
+    def start(self, name: str, payload: dict[str, Any]) -> bool:
+        """Start an execution; false if one of that name was there before."""
+        try:
+            with translated(f"execution {name}"):
+                self._client.start_execution(
+                    stateMachineArn=self._machine_arn, name=name, input=json.dumps(payload)
+                )
+        except self._client.exceptions.ExecutionAlreadyExists:
+            return False
+        return True
+
+    def is_running(self, name: str) -> bool:
+        """Say whether an execution is at work; one that is unknown counts as such."""
+        arn = f"{self._machine_arn.replace(':stateMachine:', ':execution:')}:{name}"
+        try:
+            with translated(f"execution {name}"):
+                status = self._client.describe_execution(executionArn=arn)["status"]
+        except self._client.exceptions.ExecutionDoesNotExist:
+            return True
+        return status in ("RUNNING", "PENDING_REDRIVE")

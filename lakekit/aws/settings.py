@@ -1,0 +1,96 @@
+"""What a function is deployed with, read at its door; and the adapters that follow from it."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import boto3
+from pydantic import Field, Json, ValidationError
+
+from lakekit import config
+from lakekit.aws.lease import Leases
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.contracts import Contract
+from lakekit.errors import InvalidEnvironmentError
+from lakekit.models import Model, Name, describe_faults
+from lakekit.sources import Source
+
+PREFIX = "LAKEKIT_"
+
+
+class Settings(Model):
+    """The `LAKEKIT_…` variables.
+
+    config: folder of sources and contracts, if not the one beside the package.
+    base_urls: addresses that replace those of the sources, by source.
+    """
+
+    landing_bucket: str
+    database: Name
+    warehouse: str
+    load_source_arn: str = ""
+    config: Path | None = None
+    base_urls: Json[dict[str, str]] = Field(default_factory=dict)
+
+    @property
+    def store(self) -> S3ObjectStore:
+        """The landing bucket."""
+        return S3ObjectStore(self.landing_bucket, client("s3"))
+
+    @property
+    def leases(self) -> Leases:
+        """The leases of tables, for who only gives them back."""
+        return Leases(self.store, utc_now)
+
+    def source(self, name: str) -> Source:
+        """Return a source, at the address at which this environment finds it."""
+        source = config.read_source(self._folder, name)
+        if name not in self.base_urls:
+            return source
+        moved = {"base_url": self.base_urls[name]}
+        return Source.model_validate(source.model_dump(mode="json", by_alias=True) | moved)
+
+    def contracts(self, source: str) -> tuple[Contract, ...]:
+        """Return the contracts of a source."""
+        return config.read_contracts(self._folder, source)
+
+    @property
+    def _folder(self) -> Traversable:
+        return self.config or config.default_folder()
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of this process.
+
+    Raises:
+        InvalidEnvironmentError: With one line per variable that is missing or wrong.
+    """
+    variables = os.environ if environment is None else environment
+    names = {f"{PREFIX}{field.upper()}": field for field in Settings.model_fields}
+    found = {field: variables[name] for name, field in names.items() if variables.get(name)}
+    try:
+        return Settings.model_validate(found)
+    except ValidationError as error:
+        faults = describe_faults(error, Settings, "environment")
+        raise InvalidEnvironmentError(faults) from None
+
+
+def client(service: str) -> Any:
+    """Return a client of one service; a warm function keeps it."""
+    return _client(service, os.environ.get("AWS_ENDPOINT_URL"))
+
+
+@cache
+def _client(service: str, _endpoint: str | None) -> Any:
+    # A session of its own: the default one is not made for threads.
+    session: Any = boto3.session.Session()
+    return session.client(service)
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)

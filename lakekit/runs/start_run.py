@@ -1,0 +1,76 @@
+"""StartRun: pin what holds for the run, take its tables, claim what earlier runs left pending."""
+
+from collections.abc import Iterable
+
+from lakekit import layout
+from lakekit.contracts import Contract
+from lakekit.errors import InvalidStepInputError, TableBusyError, UnknownSourceError
+from lakekit.landing import pending_keys
+from lakekit.ports import ObjectStore, TableLeases
+from lakekit.runs.documents import Run, read_run, write_once
+from lakekit.sources import Source
+from lakekit.steps import StartRun, StartRunResult
+
+
+def start_run(
+    step: StartRun,
+    store: ObjectStore,
+    leases: TableLeases,
+    source: Source,
+    contracts: Iterable[Contract],
+) -> StartRunResult:
+    """Begin a run; again, with the same run id, it returns the same result.
+
+    Raises:
+        UnknownSourceError: No contract names the source.
+        TableBusyError: Another run that is still at work holds one of the tables.
+        InvalidStepInputError: The run id was used before by another execution.
+    """
+    pinned = tuple(contracts)
+    if not pinned:
+        raise UnknownSourceError(f"no contract has 'source: {step.source}'")
+    _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
+    # Claimed under the leases, so that no two runs claim the same landing.
+    request = step.request
+    given = [key for key in request.manifests or () if not _complete(store, key)]
+    claimed = [*pending_keys(store, source.source)]
+    claimed += [key for key in given if key not in claimed]
+    extraction_time = request.extraction_time or step.started_at
+    run = Run(
+        run_id=step.run_id,
+        started_at=step.started_at,
+        # To the second, as the layout has it: one landing has one time.
+        extraction_time=extraction_time.replace(microsecond=0),
+        source=source,
+        contracts=pinned,
+        claimed=tuple(claimed),
+        extracts=request.manifests is None,
+    )
+    if not write_once(store, layout.run_key(step.run_id), run):
+        run = read_run(store, step.run_id)
+    if run.started_at != step.started_at:
+        # Step Functions forgets a name after 90 days; the evidence in the tables does not.
+        raise InvalidStepInputError(
+            f"run {run.run_id} began at {run.started_at.isoformat()}; start with a new name"
+        )
+    return StartRunResult(
+        run_id=run.run_id,
+        started_at=run.started_at,
+        endpoints=tuple(c.contract for c in run.contracts) if run.extracts else (),
+        manifests=run.claimed,
+    )
+
+
+def _take(leases: TableLeases, tables: list[str], owner: str) -> None:
+    """Take all tables or none: two runs that hold half each would wait for one another."""
+    for number, table in enumerate(tables):
+        try:
+            leases.acquire(table, owner)
+        except TableBusyError:
+            for taken in tables[:number]:
+                leases.release(taken, owner)
+            raise
+
+
+def _complete(store: ObjectStore, manifest: str) -> bool:
+    return store.head(layout.complete_key(layout.prefix_of(manifest))) is not None

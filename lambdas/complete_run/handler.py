@@ -1,0 +1,19 @@
+"""CompleteRun: ask for evidence, mark the landings complete, tell others."""
+
+from typing import Any
+
+from lakekit.aws.announcements import Announcer
+from lakekit.aws.catalog import GlueCatalog
+from lakekit.aws.settings import client, read_settings
+from lakekit.aws.step import logged_step
+from lakekit.runs.complete_run import complete_run
+from lakekit.steps import CompleteRun
+
+
+@logged_step
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    step = CompleteRun.from_event(event)
+    settings = read_settings()
+    catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
+    announce = Announcer(settings.database, client("events"))
+    return complete_run(step, settings.store, catalog, settings.leases, announce).to_event()

@@ -1,0 +1,20 @@
+"""StartRun: pin, lease, claim."""
+
+from typing import Any
+
+from lakekit.aws.executions import Executions
+from lakekit.aws.lease import Leases
+from lakekit.aws.settings import client, read_settings, utc_now
+from lakekit.aws.step import logged_step
+from lakekit.runs.start_run import start_run
+from lakekit.steps import StartRun
+
+
+@logged_step
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    step = StartRun.from_event(event)
+    settings = read_settings()
+    runs = Executions(settings.load_source_arn, client("stepfunctions"))
+    leases = Leases(settings.store, utc_now, is_running=runs.is_running)
+    source, contracts = settings.source(step.source), settings.contracts(step.source)
+    return start_run(step, settings.store, leases, source, contracts).to_event()
