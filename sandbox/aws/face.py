@@ -186,7 +186,7 @@ class Sandbox(Connection):
         }
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "MOTO_"))}
         with log.open("ab") as stream:
-            self._process = subprocess.Popen(  # noqa: S603  our own module
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", "sandbox.aws.server"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -84,7 +84,7 @@ class Jobs:
             raise TooManyRunsError(name)
         run = JobRun(
             job=name,
-            script=self._scripts[job["Command"]["ScriptLocation"]],
+            script=self._script(job["Command"]["ScriptLocation"]),
             arguments={**job.get("DefaultArguments", {}), **arguments},
             timeout=int(job.get("Timeout") or 2880),
             log=self._settings.logs / "jobs" / name,
@@ -116,6 +116,10 @@ class Jobs:
         """End the worker."""
         if self._worker:
             self._worker.kill()
+
+    def _script(self, location: str) -> Path:
+        # A path serves whoever tries a script that no template knows.
+        return self._scripts[location] if location in self._scripts else Path(location)
 
     def _run(self, run: JobRun) -> None:
         with self._turn:

@@ -1,13 +1,15 @@
-"""Moto's interpreter: `glue:startJobRun.sync`, and waits that can be shortened.
+"""Moto's interpreter: `glue:startJobRun.sync`, a Fail that passes an error on, shorter waits.
 
 Moto 5.2.5 calls a method of `callback_endpoint`, which is None for Glue, in a `finally`, so that
-the integration always fails; and it hands on times as `datetime`, which no state can print.
+the integration always fails; and it hands on times as `datetime`, which no state can print. A Fail
+state whose `ErrorPath` leads to an error of AWS, such as `States.TaskFailed`, makes it stumble.
 """
 
 import time
 from datetime import datetime
 from typing import Any
 
+from moto.stepfunctions.parser.asl.component.common.error_name.error_name import ErrorName
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service_callback as callback,
@@ -15,6 +17,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_glue import (  # noqa: E501
     StateTaskServiceGlue,
 )
+from moto.stepfunctions.parser.asl.component.state.fail import state_fail
 from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import (
     WaitFunction,
 )
@@ -37,7 +40,8 @@ class ScaledTime:
 def install(wait_scale: float) -> None:
     """Mend the interpreter of this process."""
     StateTaskServiceGlue._eval_integration_pattern = wait_for_job
-    StateTaskServiceGlue._get_glue_client = client_with_plain_times
+    StateTaskServiceGlue._get_glue_client = staticmethod(client_with_plain_times)
+    state_fail.CustomErrorName = ErrorName
     callback._DELAY_SECONDS_SYNC_CONDITION_CHECK = POLL_SECONDS
     retrier_decl.time = ScaledTime(wait_scale)
     WaitFunction._wait_interval = lambda self, env, wait_seconds: _wait_interval(

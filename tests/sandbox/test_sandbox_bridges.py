@@ -1,0 +1,207 @@
+"""What moto lacks and the sandbox adds.
+
+A test named `moto_still_…` fails once moto has the feature: then its bridge can go.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from sandbox.aws import Sandbox
+from sandbox.aws.bridges.queue_polling import failed_ids
+from sandbox.aws.functions import Answer
+
+ROLE = "arn:aws:iam::123456789012:role/r"
+SYNC = {
+    "StartAt": "Job",
+    "States": {
+        "Job": {
+            "Type": "Task",
+            "Resource": "arn:aws:states:::glue:startJobRun.sync",
+            "Parameters": {"JobName": "j"},
+            "End": True,
+        }
+    },
+}
+PASSED_ON = {
+    "StartAt": "Failed",
+    "States": {"Failed": {"Type": "Fail", "ErrorPath": "$.error", "CausePath": "$.cause"}},
+}
+GIVEN = {"error": "States.TaskFailed", "cause": "because"}
+CREDENTIALS = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "eu-west-1"}
+
+
+@pytest.fixture
+def moto():
+    """Moto alone, without the sandbox."""
+    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
+        yield lambda service: boto3.client(service, **CREDENTIALS)
+
+
+def until(what: Callable[[], Any], *, seconds: float = 20) -> Any:
+    """Return the first truth; the last try otherwise."""
+    end = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def execute(client: Any, name: str, definition: Any, given: Any) -> Any:
+    arn = client.create_state_machine(name=name, definition=json.dumps(definition), roleArn=ROLE)[
+        "stateMachineArn"
+    ]
+    execution = client.start_execution(stateMachineArn=arn, name=name, input=json.dumps(given))[
+        "executionArn"
+    ]
+
+    def ended() -> Any:
+        found = client.describe_execution(executionArn=execution)
+        return found if found["status"] != "RUNNING" else None
+
+    return until(ended)
+
+
+def test_moto_still_fails_every_glue_job_that_it_waits_for(moto):
+    moto("glue").create_job(Name="j", Role=ROLE, Command={"Name": "glueetl"})
+
+    assert execute(moto("stepfunctions"), "m", SYNC, {})["status"] == "FAILED"
+
+
+def test_moto_still_stumbles_over_a_fail_that_passes_an_error_of_aws_on(moto):
+    ended = execute(moto("stepfunctions"), "m", PASSED_ON, GIVEN)
+
+    assert "MUST NOT begin with" in ended["cause"]
+
+
+def test_a_fail_passes_an_error_of_aws_on(sandbox):
+    ended = execute(sandbox.client("stepfunctions"), "passed_on", PASSED_ON, GIVEN)
+
+    assert (ended["status"], ended["error"], ended["cause"]) == ("FAILED", *GIVEN.values())
+
+
+def update_twice(glue: Any, database: str, name: str) -> Any:
+    table = {"Name": name, "Parameters": {"n": "0"}}
+    glue.create_table(DatabaseName=database, TableInput=table)
+    read = glue.get_table(DatabaseName=database, Name=name)["Table"]["VersionId"]
+    for n in ("1", "2"):
+        glue.update_table(
+            DatabaseName=database,
+            TableInput={**table, "Parameters": {"n": n}},
+            VersionId=read,
+            SkipArchive=True,
+        )
+
+
+def test_moto_still_lets_a_stale_update_of_a_table_win(moto):
+    glue = moto("glue")
+    glue.create_database(DatabaseInput={"Name": "d"})
+
+    update_twice(glue, "d", "t")
+
+
+def test_a_stale_update_of_a_table_is_refused(sandbox):
+    glue, database = sandbox.client("glue"), sandbox.names["database"]
+
+    with pytest.raises(ClientError, match="ConcurrentModificationException"):
+        update_twice(glue, database, "stale")
+
+    table = glue.get_table(DatabaseName=database, Name="stale")["Table"]
+    assert table["Parameters"] == {"n": "1"}
+
+
+@pytest.mark.parametrize(
+    "arn",
+    [
+        "arn:aws:lambda:eu-west-1:123456789012:function:f",
+        "arn:aws:states:eu-west-1:123456789012:stateMachine:m",
+    ],
+)
+def test_moto_still_delivers_no_event_to_this_target(moto, arn):
+    events = moto("events")
+    events.put_rule(Name="r", EventPattern=json.dumps({"source": ["s"]}))
+    events.put_targets(Rule="r", Targets=[{"Id": "1", "Arn": arn}])
+
+    with pytest.raises(NotImplementedError):
+        events.put_events(Entries=[{"Source": "s", "DetailType": "d", "Detail": "{}"}])
+
+
+def test_an_event_starts_a_state_machine_with_the_input_of_its_rule(sandbox):
+    machines, events = sandbox.client("stepfunctions"), sandbox.client("events")
+    definition = {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": True}}}
+    arn = machines.create_state_machine(
+        name="by_event", definition=json.dumps(definition), roleArn=ROLE
+    )["stateMachineArn"]
+    events.put_rule(Name="starts", EventPattern=json.dumps({"source": ["start"]}))
+    target = {"Id": "1", "Arn": arn, "Input": '{"source": "s"}'}
+    events.put_targets(Rule="starts", Targets=[target])
+
+    events.put_events(Entries=[{"Source": "start", "DetailType": "d", "Detail": "{}"}])
+
+    [found] = until(lambda: machines.list_executions(stateMachineArn=arn)["executions"])
+    given = machines.describe_execution(executionArn=found["executionArn"])["input"]
+    assert json.loads(given) == {"source": "s"}
+
+
+@pytest.fixture
+def inbox(sandbox: Sandbox):
+    """A queue that feeds a stand-in, with a dead-letter queue behind it."""
+    sqs = sandbox.client("sqs")
+
+    def queue(name: str, **attributes: str) -> tuple[str, str]:
+        url = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+        found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+        return url, found["Attributes"]["QueueArn"]
+
+    dead, dead_arn = queue("standins_dead")
+    policy = json.dumps({"deadLetterTargetArn": dead_arn, "maxReceiveCount": 2})
+    url, arn = queue("standins", RedrivePolicy=policy, VisibilityTimeout="60")
+    client = sandbox.client("lambda")
+    role = sandbox.client("iam").list_roles()["Roles"][0]["Arn"]
+    client.create_function(
+        FunctionName="fail_marked", Handler="tests.sandbox.stand_ins.fail_marked", Role=role,
+        Runtime="python3.11", Code={"ZipFile": b"PK\x05\x06" + bytes(18)},
+    )  # fmt: skip
+    client.create_event_source_mapping(
+        EventSourceArn=arn, FunctionName="fail_marked", BatchSize=10,
+        FunctionResponseTypes=["ReportBatchItemFailures"],
+    )  # fmt: skip
+    return url, dead
+
+
+def test_failed_messages_of_a_batch_come_back_and_end_in_the_dead_letter_queue(sandbox, inbox):
+    sqs, (url, dead) = sandbox.client("sqs"), inbox
+    sqs.send_message_batch(
+        QueueUrl=url,
+        Entries=[{"Id": body, "MessageBody": body} for body in ("good", "bad", "fine")],
+    )
+
+    found = until(lambda: sqs.receive_message(QueueUrl=dead).get("Messages"))
+
+    assert [message["Body"] for message in found] == ["bad"]
+    counts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    left = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=counts)["Attributes"]
+    assert set(left.values()) == {"0"}
+
+
+MESSAGES = [{"MessageId": "a"}, {"MessageId": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (Answer("null"), set()),
+        (Answer('{"batchItemFailures": []}'), set()),
+        (Answer('{"batchItemFailures": [{"itemIdentifier": "b"}]}'), {"b"}),
+        (Answer('{"batchItemFailures": [{"itemIdentifier": "unknown"}]}'), {"a", "b"}),
+        (Answer('{"batchItemFailures": [{"itemIdentifier": null}]}'), {"a", "b"}),
+        (Answer("{}", failed=True), {"a", "b"}),
+    ],
+)
+def test_an_answer_that_makes_no_sense_keeps_the_whole_batch(answer, failed):
+    assert failed_ids(answer, MESSAGES, partial=True) == failed

@@ -1,0 +1,188 @@
+"""Functions and jobs really run, each in processes of their own, with AWS's manners."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from sandbox.aws import Sandbox
+
+JOB = Path(__file__).with_name("stand_in_job.py")
+
+
+@pytest.fixture
+def function(sandbox: Sandbox, request: pytest.FixtureRequest):
+    """Deploy a stand-in as a function of its own."""
+
+    def deploy(handler: str, suffix: str = "", **options: Any) -> str:
+        role = sandbox.client("iam").list_roles()["Roles"][0]["Arn"]
+        name = f"{request.node.name[:40]}-{handler}{suffix}"
+        sandbox.client("lambda").create_function(
+            FunctionName=name,
+            Handler=f"tests.sandbox.stand_ins.{handler}",
+            Role=role,
+            Runtime="python3.11",
+            Code={"ZipFile": b"PK\x05\x06" + bytes(18)},
+            **options,
+        )
+        return name
+
+    return deploy
+
+
+def invoke(sandbox: Sandbox, name: str, event: Any = None) -> tuple[str | None, Any]:
+    answer = sandbox.client("lambda").invoke(
+        FunctionName=name, Payload=json.dumps(event or {}).encode()
+    )
+    return answer.get("FunctionError"), json.load(answer["Payload"])
+
+
+def test_a_function_gets_its_event_context_and_environment(sandbox, function):
+    name = function("echo", Environment={"Variables": {"STAND_IN": "42"}}, Timeout=5)
+
+    error, answer = invoke(sandbox, name, {"a": [1]})
+
+    assert error is None
+    assert (answer["event"], answer["variable"]) == ({"a": [1]}, "42")
+    assert (answer["name"], answer["endpoint"]) == (name, sandbox.endpoint)
+    assert answer["arn"] == f"arn:aws:lambda:eu-west-1:111111111111:function:{name}"
+    assert 4000 < answer["remaining"] <= 5000
+    log = sandbox.folder / "logs" / "functions" / f"{name}.log"
+    assert "a line for the log" in log.read_text()
+
+
+def test_a_function_stays_warm_in_a_process_of_its_own(sandbox, function):
+    first, second = function("echo"), function("echo", suffix="-2")
+
+    pids = [invoke(sandbox, name)[1]["pid"] for name in (first, second, first)]
+
+    assert pids[0] == pids[2] != pids[1]
+
+
+def test_an_error_comes_back_with_its_class_name(sandbox, function):
+    error, answer = invoke(sandbox, function("fail"))
+
+    assert error == "Unhandled"
+    assert (answer["errorType"], answer["errorMessage"]) == ("StandInError", "no luck")
+    assert "stand_ins.py" in answer["stackTrace"][-1]
+
+
+def test_a_function_that_takes_too_long_is_ended(sandbox, function):
+    started = time.monotonic()
+
+    error, answer = invoke(sandbox, function("sleep", Timeout=1))
+
+    assert (error, answer["errorType"]) == ("Unhandled", "Sandbox.Timedout")
+    assert "Task timed out after 1.00 seconds" in answer["errorMessage"]
+    assert time.monotonic() - started < 10
+
+
+def test_a_function_that_crashes_says_so_and_works_again(sandbox, function):
+    name = function("crash")
+
+    answers = [invoke(sandbox, name) for _ in range(2)]
+
+    assert {answer["errorType"] for _, answer in answers} == {"Runtime.ExitError"}
+    assert "exit code 3" in answers[0][1]["errorMessage"]
+
+
+def test_a_missing_function_is_not_found(sandbox):
+    client = sandbox.client("lambda")
+    with pytest.raises(client.exceptions.ResourceNotFoundException):
+        client.invoke(FunctionName="nobody")
+
+
+@pytest.fixture(scope="module")
+def job(sandbox: Sandbox) -> str:
+    glue = sandbox.client("glue")
+    real = glue.get_job(JobName=sandbox.names["jobs"]["merge_scd2"])["Job"]
+    return glue.create_job(
+        Name="stand_in",
+        Role=real["Role"],
+        Command={**real["Command"], "ScriptLocation": str(JOB)},
+        DefaultArguments=real["DefaultArguments"],
+        ExecutionProperty={"MaxConcurrentRuns": 2},
+    )["Name"]
+
+
+def start(sandbox: Sandbox, job: str, **arguments: str) -> str:
+    given = {f"--{name}": value for name, value in arguments.items()}
+    return sandbox.client("glue").start_job_run(JobName=job, Arguments=given)["JobRunId"]
+
+
+def wait(sandbox: Sandbox, job: str, run_id: str, *states: str) -> dict[str, Any]:
+    glue = sandbox.client("glue")
+    for _ in range(600):
+        run = glue.get_job_run(JobName=job, RunId=run_id)["JobRun"]
+        if run["JobRunState"] in (states or ("SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT")):
+            return run
+        time.sleep(0.1)
+    raise AssertionError(run)
+
+
+def test_a_job_reads_raw_objects_and_writes_an_iceberg_table(sandbox, job):
+    s3, names = sandbox.client("s3"), sandbox.names
+    s3.put_object(Bucket=names["landing_bucket"], Key="raw/t/x.ndjson", Body=b'{"a":1}\n{"a":2}')
+    table = f"lake.{names['database']}.stand_in"
+
+    run = wait(sandbox, job, start(
+        sandbox, job, input=f"s3://{names['landing_bucket']}/raw/t/x.ndjson", table=table
+    ))  # fmt: skip
+
+    assert (run["JobRunState"], run.get("ErrorMessage")) == ("SUCCEEDED", None)
+    found = sandbox.client("glue").get_table(DatabaseName=names["database"], Name="stand_in")
+    metadata = found["Table"]["Parameters"]["metadata_location"]
+    assert metadata.startswith(f"{names['warehouse']}/{names['database']}.db/stand_in/")
+
+
+def test_a_failed_job_shows_its_error_and_keeps_its_output(sandbox, job):
+    run = wait(sandbox, job, start(sandbox, job, color="red"))
+
+    assert run["JobRunState"] == "FAILED"
+    assert run["ErrorMessage"] == "StandInJobError: red is not allowed"
+    log = Path(run["LogGroupName"]).read_text()
+    assert "job stand_in red" in log
+    assert "Traceback" in log
+
+
+def test_jobs_share_one_warm_spark(sandbox, job):
+    pids = set()
+    for _ in range(2):
+        assert wait(sandbox, job, start(sandbox, job))["JobRunState"] == "SUCCEEDED"
+        pids.add(sandbox.spark_worker_pid)
+
+    assert len(pids) == 1
+
+
+def test_a_stopped_job_stops_and_a_killed_worker_fails_its_run_only(sandbox, job):
+    glue = sandbox.client("glue")
+    run_id = start(sandbox, job, sleep="60")
+    wait(sandbox, job, run_id, "RUNNING")
+    glue.batch_stop_job_run(JobName=job, JobRunIds=[run_id])
+    assert wait(sandbox, job, run_id)["JobRunState"] == "STOPPED"
+
+    run_id = start(sandbox, job, sleep="60")
+    wait(sandbox, job, run_id, "RUNNING")
+    while sandbox.spark_worker_pid is None:
+        time.sleep(0.1)
+    os.kill(sandbox.spark_worker_pid, signal.SIGKILL)
+    run = wait(sandbox, job, run_id)
+
+    assert (run["JobRunState"], "signal 9" in run["ErrorMessage"]) == ("FAILED", True)
+    assert wait(sandbox, job, start(sandbox, job))["JobRunState"] == "SUCCEEDED"
+
+
+def test_a_job_refuses_more_runs_than_it_may_have(sandbox, job):
+    glue = sandbox.client("glue")
+    runs = [start(sandbox, job, sleep="60") for _ in range(2)]
+
+    with pytest.raises(ClientError, match="ConcurrentRunsExceededException"):
+        start(sandbox, job)
+
+    glue.batch_stop_job_run(JobName=job, JobRunIds=runs[::-1])
+    assert {wait(sandbox, job, run)["JobRunState"] for run in runs} == {"STOPPED"}
