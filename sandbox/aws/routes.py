@@ -138,4 +138,4 @@ def add_routes(
     gateway.target("AWSGlue.BatchStopJobRun", runs.stop)
     gateway.target("AWSGlue.UpdateTable", lambda c: versions.update_table(c.body, c.forward))
     gateway.path("POST", f"{API}/functions/*/invocations", calls.invoke)
-    gateway.path("POST", f"{API}/event-source-mappings/", calls.map)
+    gateway.path("POST", f"{API}/event-source-mappings", calls.map)
