@@ -1,0 +1,154 @@
+"""What the stories of the light steps share: a source, its contract, an API, a catalog."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from lakekit import layout
+from lakekit.contracts import Contract, load_contract
+from lakekit.errors import LakekitError
+from lakekit.extract import Answer
+from lakekit.landing import LandingWriter, Manifest, Request, publish
+from lakekit.runs.documents import Run, write_once
+from lakekit.sources import Source, load_source
+from tests.fakes import MemoryObjectStore
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SOURCE = load_source("source: shop\nbase_url: https://shop.example")
+
+
+def contract(name: str = "orders", **changes: Any) -> Contract:
+    text = (
+        f"contract: {name}\nsource: shop\n"
+        f"endpoint: {{path: /{name}, records: $.items, "
+        "paginator: {type: page_number, total_path: $.pages}}\n"
+        "schema: [{name: id, type: bigint}, {name: price, type: double}]\nhistory: {keys: [id]}\n"
+        "quality: {max_rejected_ratio: 0.5}\n"
+    )
+    return load_contract(text).model_copy(update=changes)
+
+
+def begun(store: MemoryObjectStore, *contracts: Contract, **changes: Any) -> Run:
+    """Write the document of run `r` and return it."""
+    fields: dict[str, Any] = {
+        "run_id": "r", "started_at": NOON, "extraction_time": NOON, "source": SOURCE,
+        "contracts": contracts or (contract(),),
+    }  # fmt: skip
+    run = Run(**fields | changes)
+    write_once(store, layout.run_key(run.run_id), run)
+    return run
+
+
+def landed(
+    store: MemoryObjectStore, *records: Any, hour: int = 12, run_id: str = "r", **changes: Any
+) -> str:
+    """Land records as text or as values, and return the manifest's key."""
+    fields: dict[str, Any] = {
+        "run_id": run_id, "source": "shop", "endpoint": "orders", "contract_version": 1,
+        "extract": "full", "extraction_time": NOON.replace(hour=hour),
+        "request": Request(url="https://shop.example/orders"), "pages": 1,
+    } | changes  # fmt: skip
+    prefix = layout.raw_prefix("shop", fields["endpoint"], fields["extraction_time"])
+    writer = LandingWriter(store, prefix)
+    writer.write(r if isinstance(r, bytes) else json.dumps(r).encode() for r in records)
+    parts = writer.flush()
+    return publish(store, Manifest(rows=len(records), parts=parts, **fields))
+
+
+class Api:
+    """A source of numbered pages, two records each; `faults` are raised before a page once."""
+
+    def __init__(self, pages: int, faults: Mapping[int, LakekitError] | None = None) -> None:
+        self.pages = pages
+        self.faults = dict(faults or {})
+        self.asked: list[int] = []
+        self.calls = 0
+
+    def __call__(self, source: Source) -> "Api":
+        self.calls = 0
+        return self
+
+    def get(self, url: str, params: Mapping[str, str]) -> Answer:
+        page = int(params["page"])
+        self.asked.append(page)
+        self.calls += 1
+        if page in self.faults:
+            raise self.faults.pop(page)
+        items = [{"id": 2 * page + n, "price": 1.5} for n in range(2)]
+        return Answer(url, json.dumps({"items": items, "pages": self.pages}).encode(), None)
+
+    def close(self) -> None:
+        pass
+
+
+class Catalog:
+    """Metadata documents of tables."""
+
+    def __init__(self, **tables: Any) -> None:
+        self.tables = tables
+
+    def metadata(self, table: str) -> Any:
+        return self.tables.get(table)
+
+
+class Leases:
+    """Who holds which table."""
+
+    def __init__(self, **held: str) -> None:
+        self.held = held
+
+    def acquire(self, table: str, owner: str) -> object:
+        from lakekit.errors import TableBusyError  # noqa: PLC0415
+
+        if self.held.setdefault(table, owner) != owner:
+            raise TableBusyError(table)
+        return table
+
+    def release(self, table: str, owner: str) -> None:
+        if self.held.get(table) == owner:
+            del self.held[table]
+
+
+def snapshot(number: int, parent: int | None = None, **summary: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "snapshot-id": number,
+        "timestamp-ms": int(NOON.timestamp() * 1000) + number,
+        "summary": {name.replace("_", "-"): value for name, value in summary.items()},
+    }
+    return found | ({"parent-snapshot-id": parent} if parent else {})
+
+
+def published(number: int, batch: str, parent: int | None = None) -> dict[str, Any]:
+    """Return a snapshot that carries a batch's id."""
+    found = snapshot(number, parent)
+    return found | {"summary": {"lakekit.run-id": batch}}
+
+
+def table(*snapshots: dict[str, Any], main: int | None = None, **changes: Any) -> dict[str, Any]:
+    """Return the metadata document of the table of `contract()`, as Iceberg 1.10 writes it."""
+    from lakekit.sql.tables import table_properties  # noqa: PLC0415
+
+    control = {
+        "_ingested_at": "timestamp", "_source_file": "string", "_is_current": "boolean",
+        "_valid_from": "timestamp", "_valid_to": "timestamp", "_row_hash": "long",
+    }  # fmt: skip
+    columns = {"id": "long", "price": "double", **control}
+    fields = [
+        {"id": n, "name": name, "required": False, "type": kind}
+        for n, (name, kind) in enumerate(columns.items(), 1)
+    ]
+    head = main if main is not None else (snapshots[-1]["snapshot-id"] if snapshots else None)
+    return {
+        "format-version": 2,
+        "last-updated-ms": int(NOON.timestamp() * 1000) + 1000,
+        "current-schema-id": 0,
+        "schemas": [{"schema-id": 0, "type": "struct", "fields": fields}],
+        "default-spec-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": [
+            {"name": "_is_current", "transform": "identity", "source-id": 5, "field-id": 1000}]}],
+        "properties": table_properties(contract()),
+        "current-snapshot-id": head if head is not None else -1,
+        "refs": {"main": {"snapshot-id": head, "type": "branch"}} if head is not None else {},
+        "snapshots": list(snapshots),
+    } | changes  # fmt: skip

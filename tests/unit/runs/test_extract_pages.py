@@ -1,0 +1,171 @@
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lakekit import layout
+from lakekit.errors import LandingCorruptError, SourceRejectedError, SourceUnavailableError
+from lakekit.landing import load_manifest
+from lakekit.runs.extract_pages import extract_pages
+from lakekit.steps import ExtractPages, ExtractPagesResult
+from tests.fakes import MemoryObjectStore
+from tests.unit.runs.kit import NOON, Api, begun, landed
+
+PREFIX = "raw/shop/orders/20260101_120000/"
+ALL_OF_FOUR = list(range(2, 10))
+
+
+class Story:
+    """Calls of ExtractPages for one endpoint."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.store = MemoryObjectStore()
+        begun(self.store)
+
+    def call(
+        self, so_far: ExtractPagesResult | None = None, seconds: float = 1000, run_id: str = "r"
+    ) -> ExtractPagesResult:
+        event: dict[str, Any] = {
+            "run_id": run_id, "source": "shop", "started_at": NOON, "endpoint": "orders",
+            "continuation": so_far.continuation if so_far else None,
+        }  # fmt: skip
+        return extract_pages(ExtractPages(**event), self.store, self.api, lambda: seconds)  # type: ignore[arg-type]
+
+    def to_end(self, seconds: float) -> ExtractPagesResult:
+        result = self.call(seconds=seconds)
+        while not result.done:
+            result = self.call(result, seconds)
+        return result
+
+    def ids(self, result: ExtractPagesResult) -> list[int]:
+        assert result.manifest
+        parts = load_manifest(self.store, result.manifest).parts
+        lines = [gzip.decompress(self.store.get(p.key)).splitlines() for p in parts]
+        return [json.loads(line)["id"] for part in lines for line in part]
+
+
+def test_lands_all_pages_and_marks_them_pending() -> None:
+    story = Story(Api(4))
+
+    result = story.call()
+
+    assert result.done
+    assert (result.rows, result.pages) == (8, 4)
+    assert story.ids(result) == ALL_OF_FOUR
+    assert story.store.head(layout.pending_key(PREFIX))
+
+
+def test_the_manifest_says_what_was_asked_for_and_what_came() -> None:
+    story = Story(Api(1))
+
+    manifest = load_manifest(story.store, str(story.call().manifest))
+
+    assert manifest.request.url == "https://shop.example/orders"
+    assert (manifest.run_id, manifest.extraction_time) == ("r", NOON)
+    assert (manifest.rows, manifest.pages, len(manifest.parts[0].sha256)) == (2, 1, 64)
+
+
+def test_stops_after_a_page_when_its_time_runs_low_and_goes_on_from_there() -> None:
+    story = Story(Api(4))
+
+    first = story.call(seconds=89)  # 60, and the source's time-out of 30
+
+    assert (first.done, first.pages, first.rows, first.manifest) == (False, 1, 2, None)
+    assert story.store.head(layout.pending_key(PREFIX)) is None
+    assert story.ids(story.to_end(89)) == ALL_OF_FOUR
+    assert story.api.asked == [1, 2, 3, 4]
+
+
+def test_counts_the_calls_of_all_its_parts() -> None:
+    story = Story(Api(4))
+
+    story.to_end(seconds=0)
+
+    assert story.api.calls == 4
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_repeated_call_neither_loses_nor_doubles(lost: int) -> None:
+    """The answer of a call is lost after its progress was written; the caller asks again."""
+    story = Story(Api(4))
+    answers = [story.call(seconds=0)]
+    answers.append(story.call(answers[0], seconds=0))
+
+    again = story.call(answers[lost - 1] if lost else None, seconds=1000)
+
+    assert story.ids(again) == ALL_OF_FOUR
+    assert story.api.asked == [1, 2, 3, 4]
+
+
+def test_a_first_call_that_died_between_its_objects_is_repeated_from_its_start() -> None:
+    story = Story(Api(4))
+    story.api.faults[3] = SourceRejectedError("401")  # terminal: no progress is kept
+    with pytest.raises(SourceRejectedError):
+        story.call()
+
+    assert story.ids(story.call()) == ALL_OF_FOUR
+
+
+def test_an_interrupted_source_is_asked_again_only_for_what_is_missing() -> None:
+    story = Story(Api(4, {3: SourceUnavailableError("503")}))
+
+    with pytest.raises(SourceUnavailableError):
+        story.call()
+
+    assert story.store.head(layout.manifest_key(PREFIX)) is None
+    assert story.ids(story.call()) == ALL_OF_FOUR
+    assert story.api.asked == [1, 2, 3, 3, 4]
+
+
+def test_a_landing_that_stands_is_the_result_and_nothing_is_asked() -> None:
+    story = Story(Api(4))
+    first = story.call()
+
+    assert story.call() == first
+    assert story.api.asked == [1, 2, 3, 4]
+
+
+def test_a_missing_marker_is_written_again() -> None:
+    story = Story(Api(1))
+    story.call()
+    story.store.delete(layout.pending_key(PREFIX))
+
+    story.call()
+
+    assert story.store.head(layout.pending_key(PREFIX))
+
+
+def test_refuses_to_take_what_was_dropped_at_its_place_for_its_own() -> None:
+    from lakekit.landing import Request  # noqa: PLC0415
+
+    story = Story(Api(1))
+    landed(story.store, {"id": 1}, request=Request(url="memory://inbox/x"))
+
+    with pytest.raises(LandingCorruptError, match="landed here, not"):
+        story.call()
+
+
+def test_does_not_mix_its_pages_with_those_of_another_run() -> None:
+    story = Story(Api(4))
+    story.call(seconds=0)
+    begun(story.store, run_id="next")
+
+    result = story.call(run_id="next")
+
+    assert story.ids(result) == ALL_OF_FOUR
+    assert story.api.asked == [1, 1, 2, 3, 4]
+
+
+def test_closes_its_client_even_when_it_fails() -> None:
+    closed: list[bool] = []
+    story = Story(Api(1, {1: SourceRejectedError("403")}))
+    close: Callable[[], None] = lambda: closed.append(True)  # noqa: E731
+    story.api.close = close  # type: ignore[method-assign]
+
+    with pytest.raises(SourceRejectedError):
+        story.call()
+
+    assert closed == [True]
