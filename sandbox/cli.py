@@ -13,6 +13,7 @@ from lakekit.contracts import Contract, load_contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError, LakekitError
 from lakekit.models import parse_yaml
 from lakekit.sources import load_source
+from sandbox import commands_sandbox
 from sandbox.arguments import make_batch, pair_runs, spread_inputs
 from sandbox.output import render
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(commands_sandbox.app, name="sandbox")
 Warehouse = Annotated[Path, typer.Option(help="Folder of the local warehouse.")]
 Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", help="Output form.")]
 

@@ -1,0 +1,125 @@
+"""An execution's history as one line per state."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+FAILURES = {
+    "LambdaFunctionFailed": "lambdaFunctionFailedEventDetails",
+    "LambdaFunctionTimedOut": "lambdaFunctionTimedOutEventDetails",
+    "TaskFailed": "taskFailedEventDetails",
+    "TaskTimedOut": "taskTimedOutEventDetails",
+}
+MINOR = ("Choice", "Pass")
+
+
+@dataclass
+class Visit:
+    """One visit to one state; `attempts` counts its failures, of which the last is kept."""
+
+    state: str
+    kind: str
+    entered: datetime
+    about: str = ""
+    left: datetime | None = None
+    attempts: int = 0
+    error: str = ""
+    cause: str = ""
+    log: Path | None = None
+    function: str = ""
+    recovered: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Say whether its last attempt failed."""
+        return bool(self.error) and not self.recovered
+
+    def seconds(self, now: datetime) -> float:
+        """Return how long it took, or has taken so far."""
+        return ((self.left or now) - self.entered).total_seconds()
+
+
+@dataclass
+class History:
+    """What the events say so far."""
+
+    logs: Path
+    visits: list[Visit] = field(default_factory=list)
+    _entered: dict[int, Visit] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, events: Iterable[Mapping[str, Any]], logs: Path) -> "History":
+        """Return the visits of all states, in the order in which they began."""
+        history = cls(logs)
+        for event in sorted(events, key=lambda each: each["id"]):
+            history._add(event)
+        return history
+
+    def _add(self, event: Mapping[str, Any]) -> None:
+        kind, identity = event["type"], event["id"]
+        visit = self._entered.get(event.get("previousEventId", 0))
+        if kind.endswith("StateEntered"):
+            visit = _enter(event)
+            self.visits.append(visit)
+        elif kind.endswith("StateExited"):
+            self._leave(event, visit)
+        elif visit and kind == "LambdaFunctionScheduled":
+            arn = event["lambdaFunctionScheduledEventDetails"]["resource"]
+            visit.function = arn.rpartition(":")[2]
+        elif visit and kind in ("LambdaFunctionSucceeded", "TaskSucceeded"):
+            visit.recovered = True
+        elif visit and kind in FAILURES:
+            self._fail(visit, event.get(FAILURES[kind], {}))
+            visit.left = event["timestamp"]
+        if visit:
+            self._entered[identity] = visit
+
+    def _leave(self, event: Mapping[str, Any], visit: Visit | None) -> None:
+        name = event["stateExitedEventDetails"]["name"]
+        if visit is None or visit.state != name:
+            # After a map, the event before belongs to one of its states.
+            still = [each for each in self.visits if each.state == name]
+            visit = next((each for each in still if each.left is None), still[-1])
+        visit.left = event["timestamp"]
+
+    def _fail(self, visit: Visit, details: Mapping[str, Any]) -> None:
+        visit.attempts += 1
+        visit.recovered = False
+        visit.error = details.get("error", "States.Timeout")
+        visit.cause, log = explain(details.get("cause", ""))
+        if log:
+            visit.log = log
+        elif visit.function:
+            visit.log = self.logs / "functions" / f"{visit.function}.log"
+
+
+def explain(cause: str) -> tuple[str, Path | None]:
+    """Return a cause for people, and the log of the job if it is one.
+
+    Example:
+        >>> explain('{"errorMessage": "no luck", "errorType": "E"}')
+        ('no luck', None)
+    """
+    try:
+        found = json.loads(cause)
+    except ValueError:
+        return cause, None
+    if not isinstance(found, dict):
+        return cause, None
+    log = Path(found["LogGroupName"]) if "JobRunState" in found else None
+    text = found.get("errorMessage") or found.get("ErrorMessage") or found.get("JobRunState")
+    return str(text or cause), log
+
+
+def _enter(event: Mapping[str, Any]) -> Visit:
+    details = event["stateEnteredEventDetails"]
+    try:
+        given = json.loads(details.get("input") or "null")
+    except ValueError:
+        given = None
+    about = given.get("endpoint", "") if isinstance(given, dict) else ""
+    kind = event["type"].removesuffix("StateEntered")
+    return Visit(details["name"], kind, event["timestamp"], about=str(about))
