@@ -55,7 +55,7 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
     manifest = load_manifest(store, key)
     contract = run.contract(manifest.endpoint)
     verdict = verdict_of(store, manifest, contract)
-    if manifest.converted:
+    if manifest.format == "csv":
         verdict = verdict_of(store, _as_merged(manifest), contract)
     allowed = contract.quality.max_rejected_ratio
     if verdict.rejected_ratio > allowed:

@@ -1,0 +1,204 @@
+import gzip
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from lakekit import layout
+from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
+from lakekit.landing import Manifest, load_manifest, pending_keys
+from lakekit.runs.plan_tables import batch_of
+from lakekit.runs.route_file import parse_inbox_key, route_file
+from lakekit.steps import LoadRequest, RouteFile, RouteFileResult
+from lakekit.validate import validate_landing
+from tests.fakes import MemoryObjectStore
+from tests.unit.runs.kit import NOON, contract, landed
+
+LINES = b'{"id": 1, "price": 1.10}\n{"id":2}'
+
+
+class Story:
+    """Files that arrive, and the runs that they start."""
+
+    def __init__(self) -> None:
+        self.store = MemoryObjectStore()
+        self.runs: dict[str, dict[str, Any]] = {}
+
+    def drop(self, name: str, body: bytes) -> RouteFile:
+        key = f"inbox/shop/orders/{name}"
+        etag = self.store.put(key, body)
+        return RouteFile(key=key, etag=etag.strip('"'), arrived_at=NOON)
+
+    def route(self, step: RouteFile) -> RouteFileResult:
+        return route_file(step, self.store, contract(), self._start)
+
+    def manifest(self, result: RouteFileResult) -> Manifest:
+        return load_manifest(self.store, result.manifest)
+
+    def merged_text(self, result: RouteFileResult) -> bytes:
+        batch = batch_of(self.store, self.manifest(result))
+        keys = [name.removeprefix("memory://") for name in batch.files]
+        bodies = [self.store.get(key) for key in keys]
+        return b"".join(
+            gzip.decompress(body) if key.endswith(".gz") else body
+            for key, body in zip(keys, bodies, strict=True)
+        )
+
+    def _start(self, run_id: str, payload: dict[str, Any]) -> bool:
+        return self.runs.setdefault(run_id, payload) is payload
+
+
+@pytest.fixture
+def story() -> Story:
+    return Story()
+
+
+def test_a_file_becomes_a_pending_landing_and_starts_a_run(story: Story) -> None:
+    result = story.route(story.drop("day.ndjson", LINES))
+
+    assert result.started
+    assert list(pending_keys(story.store, "shop")) == [result.manifest]
+    request = LoadRequest.from_event(story.runs[result.run_id])
+    assert (request.source, request.manifests) == ("shop", (result.manifest,))
+    assert request.extraction_time == NOON
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("a.ndjson", LINES),
+        ("a.JSONL", LINES),
+        ("a.ndjson.gz", gzip.compress(LINES)),
+        ("a.gz", gzip.compress(LINES)),
+        ("2026/01/a.ndjson", LINES),
+    ],
+)
+def test_keeps_the_file_as_it_was_received_and_the_landing_holds(
+    story: Story, name: str, body: bytes
+) -> None:
+    result = story.route(story.drop(name, body))
+    manifest = story.manifest(result)
+
+    assert story.store.get(manifest.parts[0].key) == body
+    assert validate_landing(story.store, manifest, contract()).rows == manifest.rows == 2
+    assert story.merged_text(result) == LINES
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_csv_stays_as_it_is_and_is_merged_as_typed_records(story: Story, packed: bool) -> None:
+    body = b"id,price\n1,1.10\n2,\n"
+    body, ending = (gzip.compress(body), ".gz") if packed else (body, "")
+
+    result = story.route(story.drop(f"a.csv{ending}", body))
+
+    manifest = story.manifest(result)
+    assert story.store.get(manifest.parts[0].key) == body
+    assert validate_landing(story.store, manifest, contract()).rows == manifest.rows == 2
+    assert story.merged_text(result) == b'{"id":1,"price":1.10}\n{"id":2,"price":null}\n'
+
+
+def test_a_csv_of_a_header_alone_brings_no_objects_to_merge(story: Story) -> None:
+    result = story.route(story.drop("a.csv", b"id,price\n"))
+
+    assert story.manifest(result).rows == 0
+    assert batch_of(story.store, story.manifest(result)).files == ()
+
+
+def test_the_same_event_twice_starts_one_run_of_one_landing(story: Story) -> None:
+    step = story.drop("a.ndjson", LINES)
+    first = story.route(step)
+    before = dict(story.store.objects)
+
+    again = story.route(step)
+
+    assert again == first.model_copy(update={"started": False})
+    assert story.store.objects == before
+    assert len(story.runs) == 1
+
+
+def test_an_event_that_comes_again_after_the_load_starts_nothing(story: Story) -> None:
+    step = story.drop("a.ndjson", LINES)
+    result = story.route(step)
+    story.store.put(layout.complete_key(layout.prefix_of(result.manifest)), b"")
+    story.runs.clear()
+
+    assert not story.route(step).started
+    assert story.runs == {}
+
+
+def test_files_of_the_same_second_get_seconds_of_their_own(story: Story) -> None:
+    results = [story.route(story.drop(f"{n}.ndjson", b'{"id": %d}' % n)) for n in range(3)]
+
+    times = [story.manifest(result).extraction_time for result in results]
+    assert times == [NOON + timedelta(seconds=n) for n in range(3)]
+    assert len(story.runs) == 3
+
+
+def test_a_file_makes_way_for_what_was_extracted_in_its_second(story: Story) -> None:
+    extracted = landed(story.store, {"id": 1})
+
+    result = story.route(story.drop("a.ndjson", LINES))
+
+    assert result.manifest != extracted
+    assert story.manifest(result).extraction_time == NOON + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("written", range(1, 6))
+def test_what_died_half_way_is_finished_by_the_next_try(story: Story, written: int) -> None:
+    step = story.drop("a.csv", b"id\n1\n")
+    whole = Story()
+    whole.store.objects |= story.store.objects
+    expected = whole.route(step)
+    keys = list(whole.store.objects)
+    assert len(keys) == 6  # inbox, owner, original, converted part, manifest, marker
+    story.store.objects = {key: whole.store.objects[key] for key in keys[:written]}
+
+    assert story.route(step) == expected
+    assert story.store.objects == whole.store.objects
+
+
+def test_a_new_version_of_a_file_is_a_run_of_its_own(story: Story) -> None:
+    first = story.drop("a.ndjson", LINES)
+
+    results = [story.route(first.model_copy(update={"version": v})) for v in ("1", "2")]
+
+    assert results[0].run_id != results[1].run_id
+
+
+def test_a_file_that_was_replaced_before_it_was_read_is_refused(story: Story) -> None:
+    step = story.drop("a.ndjson", LINES)
+    story.drop("a.ndjson", b"{}")
+
+    with pytest.raises(LandingCorruptError, match="replaced or removed"):
+        story.route(step)
+    assert story.runs == {}
+
+
+def test_broken_gzip_is_refused(story: Story) -> None:
+    with pytest.raises(SourceShapeError, match="broken gzip"):
+        story.route(story.drop("a.ndjson.gz", gzip.compress(LINES)[:-9]))
+
+
+def test_a_run_id_is_a_name_that_step_functions_takes(story: Story) -> None:
+    from lakekit.runs.route_file import run_id_of  # noqa: PLC0415
+
+    name = run_id_of(story.drop("a.ndjson", LINES), "e" * 63)
+
+    assert len(name) <= 80
+    assert json.dumps(name)[1:-1] == name
+
+
+@pytest.mark.parametrize(
+    "key", ["inbox/shop/a.ndjson", "inbox/shop/orders/", "raw/shop/orders/a.ndjson",
+            "inbox/Shop/orders/a.ndjson", "inbox/../orders/a.ndjson"]
+)  # fmt: skip
+def test_a_file_at_an_unknown_place_is_refused(key: str) -> None:
+    with pytest.raises(UnknownSourceError, match="belongs into inbox"):
+        parse_inbox_key(key)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a", "a.txt.gz", "a.ndjson.zip", "ndjson", "a.json"])
+def test_a_file_with_an_unknown_ending_is_refused(name: str) -> None:
+    with pytest.raises(SourceShapeError, match="must end in"):
+        parse_inbox_key(f"inbox/shop/orders/{name}")
