@@ -11,6 +11,7 @@ from moto.glue.models import glue_backends
 from werkzeug.wrappers import Response
 
 from sandbox.aws.bridges.glue_versions import TableVersions
+from sandbox.aws.bridges.plain_http import head_object
 from sandbox.aws.bridges.queue_polling import Mapping, QueuePoller
 from sandbox.aws.functions import Function, Functions
 from sandbox.aws.http import AwsError, Call, Gateway, answer
@@ -137,5 +138,6 @@ def add_routes(
     gateway.target("AWSGlue.GetJobRuns", runs.list)
     gateway.target("AWSGlue.BatchStopJobRun", runs.stop)
     gateway.target("AWSGlue.UpdateTable", lambda c: versions.update_table(c.body, c.forward))
+    gateway.path("HEAD", "/*", lambda call, _: head_object(call))
     gateway.path("POST", f"{API}/functions/*/invocations", calls.invoke)
     gateway.path("POST", f"{API}/event-source-mappings", calls.map)
