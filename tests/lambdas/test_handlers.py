@@ -1,0 +1,204 @@
+import ast
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from lakekit import layout
+from lakekit.batch import MergeResult
+from lakekit.errors import (
+    InvalidEnvironmentError,
+    InvalidStepInputError,
+    SourceRejectedError,
+    TableBusyError,
+    UnknownSourceError,
+)
+from lakekit.steps import MergeScd2Result
+from tests.lambdas.conftest import MACHINE, Account, Context
+from tests.unit.runs.kit import published, table
+
+Events = Callable[[str], Any]
+RUN = "7c1d6f0e-2f4a-4b7e-9d55-0c8b6a1f2e3d"
+PREFIX = "raw/shop/orders/20260101_120000/"
+HANDLERS = sorted((Path(__file__).parents[2] / "lambdas").glob("*/handler.py"))
+
+
+@pytest.fixture
+def api(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPServer:
+    """A source of three pages that wants its key, at an address that the environment gives."""
+
+    def answer(request: Request) -> Response:
+        if request.headers.get("X-Api-Key") != "s3cret-value":
+            return Response("{}", status=401)
+        items = [{"id": int(request.args["page"]), "price": 1.5}]
+        return Response(json.dumps({"items": items, "pages": 3}), content_type="application/json")
+
+    httpserver.expect_request("/orders").respond_with_handler(answer)
+    address = httpserver.url_for("").rstrip("/")
+    monkeypatch.setenv("LAKEKIT_BASE_URLS", json.dumps({"shop": address}))
+    return httpserver
+
+
+def extract(account: Account, run: dict[str, Any], **context: Any) -> dict[str, Any]:
+    event = {"run_id": run["run_id"], "source": "shop", "started_at": run["started_at"],
+             "endpoint": "orders", "continuation": None}  # fmt: skip
+    result = account.call("extract_pages", event, Context(**context))
+    while not result["done"]:
+        event["continuation"] = result["continuation"]
+        result = account.call("extract_pages", event, Context(**context))
+    return result
+
+
+@pytest.mark.parametrize("seconds", [800, 0])
+def test_a_run_goes_through_all_its_functions(
+    account: Account, api: HTTPServer, event: Events, seconds: float
+) -> None:
+    run = account.call("start_run", event("start_run"))
+    extracted = extract(account, run, seconds=seconds)
+    common = {"run_id": RUN, "source": "shop", "started_at": run["started_at"]}
+    validated = account.call(
+        "validate_landing", common | {"pending": run["manifests"], "extracted": [extracted]}
+    )
+    plan = account.call("plan_tables", common | {"manifests": validated["manifests"]})
+    account.table(table(published(2, RUN)))
+    merge = MergeResult(table="lake.lakekit_dev.orders", run_id=RUN, opened=3, snapshot_id=2)
+    document = MergeScd2Result(table="orders", merges=(merge,)).to_event()
+    account.write(layout.result_key(RUN, "merge_scd2", "orders"), document)
+    completed = account.call(
+        "complete_run", common | {"manifests": validated["manifests"], "extracted": [extracted]}
+    )
+
+    assert (extracted["rows"], extracted["pages"]) == (3, 3)
+    assert validated["manifests"] == [f"{PREFIX}manifest.json"]
+    assert plan == {"create": True, "merge": True}
+    assert completed == {"maintain": False, "partial": False, "tables": ["orders"]}
+    assert f"{PREFIX}.complete" in account.names()
+    assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
+
+
+def test_tells_what_was_loaded_in_an_event_and_in_metrics(
+    account: Account, event: Events, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from lakekit.aws.announcements import Announcer  # noqa: PLC0415
+    from lakekit.runs.complete_run import TableLoaded  # noqa: PLC0415
+
+    sent: list[Any] = []
+
+    class Bus:
+        def put_events(self, Entries: list[Any]) -> dict[str, int]:
+            sent.extend(Entries)
+            return {"FailedEntryCount": 0}
+
+    loaded = TableLoaded(
+        table="orders", run_id="r", source="shop", snapshot_id=2, opened=3, closed=1,
+        unchanged=0, quarantined=0,
+    )  # fmt: skip
+    Announcer("lakekit_dev", Bus())(loaded)  # type: ignore[arg-type]
+
+    detail = json.loads(sent[0]["Detail"])
+    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (sent[0]["Source"], sent[0]["DetailType"]) == ("lakekit", "TableLoaded")
+    assert (detail["database"], detail["table"], detail["opened"]) == ("lakekit_dev", "orders", 3)
+    assert [m["VersionsOpened"] for m in metrics if "VersionsOpened" in m] == [[3.0]]
+
+
+def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    run = account.call("start_run", event("start_run"))
+    manifest = extract(account, run)["manifest"]
+    account.table(table())
+    common = {"run_id": RUN, "source": "shop", "started_at": run["started_at"]}
+
+    assert account.call("plan_tables", common | {"manifests": [manifest]}) == {
+        "create": False, "merge": True,
+    }  # fmt: skip
+
+
+def test_the_lease_of_a_run_that_is_at_work_is_respected(account: Account, event: Events) -> None:
+    account.sfn.start_execution(stateMachineArn=MACHINE, name="other", input="{}")
+    account.call("start_run", event("start_run") | {"run_id": "other"})
+
+    with pytest.raises(TableBusyError):
+        account.call("start_run", event("start_run"))
+
+    execution = MACHINE.replace(":stateMachine:", ":execution:") + ":other"
+    account.sfn.stop_execution(executionArn=execution)
+    assert account.call("start_run", event("start_run"))["run_id"] == RUN
+
+
+def test_a_failure_is_recorded_and_the_tables_are_free_again(
+    account: Account, event: Events
+) -> None:
+    account.sfn.start_execution(stateMachineArn=MACHINE, name=RUN, input="{}")
+    account.call("start_run", event("start_run"))
+
+    result = account.call("record_failure", event("record_failure"))
+
+    assert account.read(result["key"])["error"] == "LandingCorruptError"
+    assert account.call("start_run", event("start_run") | {"run_id": "next"})["run_id"] == "next"
+
+
+def test_a_missing_secret_is_told_by_its_name(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    boto3.client("secretsmanager").delete_secret(
+        SecretId="shop-key", ForceDeleteWithoutRecovery=True
+    )
+    run = account.call("start_run", event("start_run"))
+
+    with pytest.raises(SourceRejectedError, match="secret shop-key: ResourceNotFoundException"):
+        extract(account, run)
+
+
+def test_no_log_line_holds_a_secret(
+    account: Account, api: HTTPServer, event: Events, capsys: pytest.CaptureFixture[str]
+) -> None:
+    extract(account, account.call("start_run", event("start_run")))
+
+    output = capsys.readouterr().out
+    assert '"service":"extract_pages"' in output
+    assert f'"run_id":"{RUN}"' in output
+    assert "s3cret-value" not in output
+
+
+@pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.parent.name)
+def test_a_handler_parses_calls_and_returns(path: Path) -> None:
+    functions = [n for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef)]
+    lines = [(f.end_lineno or 0) - f.lineno + 1 for f in functions]
+
+    assert "handler" in [f.name for f in functions]
+    assert sum(lines) <= 25
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["start_run", "extract_pages", "validate_landing", "plan_tables", "complete_run",
+     "record_failure"],
+)  # fmt: skip
+def test_an_event_of_the_wrong_shape_is_refused(account: Account, step: str) -> None:
+    with pytest.raises(InvalidStepInputError):
+        account.call(step, {"run_id": "r", "nonsense": 1})
+
+
+def test_an_unknown_source_is_refused(account: Account, event: Events) -> None:
+    change = {"source": "nobody", "request": {"source": "nobody"}}
+
+    with pytest.raises(UnknownSourceError):
+        account.call("start_run", event("start_run") | change)
+
+
+def test_says_which_variable_is_missing(
+    account: Account, event: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAKEKIT_LANDING_BUCKET")
+
+    with pytest.raises(InvalidEnvironmentError, match="landing_bucket"):
+        account.call("start_run", event("start_run"))
