@@ -1,7 +1,9 @@
-"""MaintainTables: compact, expire and tidy the tables of a source where their health asks for it."""
+"""MaintainTables: compact, expire and tidy the tables of a source where health asks for it."""
 
+import os
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import boto3
 
@@ -16,7 +18,9 @@ def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(MaintainTables, argv)
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
-    contracts = read_contracts(default_folder(), arguments.source)
+    # The sandbox puts another folder in place of the one beside the package.
+    folder = os.environ.get("LAKEKIT_CONFIG")
+    contracts = read_contracts(Path(folder) if folder else default_folder(), arguments.source)
     maintain_tables(job_session(), store, arguments, contracts, lambda: datetime.now(UTC))
 
 

@@ -30,7 +30,8 @@ def must_evolve(contract: Contract, metadata: Metadata) -> bool:
         if field["name"] not in CONTROL_COLUMNS
     }
     name = f"lake.tables.{contract.contract}"
-    properties = metadata.get("properties", {})
+    # As Spark shows them: Iceberg keeps the format beside the properties, not among them.
+    properties = {"format-version": str(metadata["format-version"]), **metadata["properties"]}
     partition = list(_partition_fields(metadata))
     return bool(evolve_table(contract, name, columns, properties=properties, partition=partition))
 

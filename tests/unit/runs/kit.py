@@ -147,7 +147,11 @@ def table(*snapshots: dict[str, Any], main: int | None = None, **changes: Any) -
         "default-spec-id": 0,
         "partition-specs": [{"spec-id": 0, "fields": [
             {"name": "_is_current", "transform": "identity", "source-id": 5, "field-id": 1000}]}],
-        "properties": table_properties(contract()),
+        # Iceberg takes the format out of the properties.
+        "properties": {
+            key: value for key, value in table_properties(contract()).items()
+            if key != "format-version"
+        },
         "current-snapshot-id": head if head is not None else -1,
         "refs": {"main": {"snapshot-id": head, "type": "branch"}} if head is not None else {},
         "snapshots": list(snapshots),
