@@ -33,6 +33,11 @@ class Visit:
     recovered: bool = False
 
     @property
+    def running(self) -> bool:
+        """Say whether it has not ended, be it that it waits to try again."""
+        return self.left is None
+
+    @property
     def failed(self) -> bool:
         """Say whether its last attempt failed."""
         return bool(self.error) and not self.recovered
@@ -62,6 +67,7 @@ class History:
         kind, identity = event["type"], event["id"]
         visit = self._entered.get(event.get("previousEventId", 0))
         if kind.endswith("StateEntered"):
+            _end(visit, event["timestamp"])
             visit = _enter(event)
             self.visits.append(visit)
         elif kind.endswith("StateExited"):
@@ -73,7 +79,9 @@ class History:
             visit.recovered = True
         elif visit and kind in FAILURES:
             self._fail(visit, event.get(FAILURES[kind], {}))
-            visit.left = event["timestamp"]
+        elif kind.startswith("Execution") and kind != "ExecutionStarted":
+            for open_visit in self.visits:
+                open_visit.left = open_visit.left or event["timestamp"]
         if visit:
             self._entered[identity] = visit
 
@@ -112,6 +120,12 @@ def explain(cause: str) -> tuple[str, Path | None]:
     log = Path(found["LogGroupName"]) if "JobRunState" in found else None
     text = found.get("errorMessage") or found.get("ErrorMessage") or found.get("JobRunState")
     return str(text or cause), log
+
+
+def _end(visit: Visit | None, moment: datetime) -> None:
+    """End a visit whose failure was caught: the next state has begun."""
+    if visit and visit.failed and visit.left is None:
+        visit.left = moment
 
 
 def _enter(event: Mapping[str, Any]) -> Visit:

@@ -19,19 +19,18 @@ POLL_SECONDS = 0.2
 def watch(connection: Connection, execution: Execution, *, console: Console) -> Outcome:
     """Show an execution until it has ended, and return how."""
     if console.is_terminal:
+        spinner = Spinner("dots", style="cyan")
         with Live(console=console, refresh_per_second=8) as live:
             for history in _histories(connection, execution):
-                live.update(_table(history))
+                live.update(_table(history, spinner))
     else:
         shown = 0
         for history in _histories(connection, execution):
             for visit in history.visits[shown:]:
-                if visit.left is None and visit.kind not in ("Fail", "Succeed"):
+                if visit.running:
                     break
                 _print_line(console, visit)
                 shown += 1
-        for visit in history.visits[shown:]:
-            _print_line(console, visit)
     outcome = connection.wait(execution)
     if outcome.status != "SUCCEEDED":
         _print_failure(console, history, outcome)
@@ -50,7 +49,7 @@ def _histories(connection: Connection, execution: Execution) -> Iterator[History
         time.sleep(POLL_SECONDS)
 
 
-def _table(history: History) -> RenderableType:
+def _table(history: History, spinner: Spinner) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     table.add_column(width=1)
     table.add_column()
@@ -58,13 +57,15 @@ def _table(history: History) -> RenderableType:
     table.add_column(overflow="fold")
     for visit in history.visits:
         style = "dim" if visit.kind in MINOR else ""
-        table.add_row(_mark(visit), Text(visit.state, style), _seconds(visit), _detail(visit))
+        table.add_row(
+            _mark(visit, spinner), Text(visit.state, style), _seconds(visit), _detail(visit)
+        )
     return Group(table)
 
 
-def _mark(visit: Visit) -> RenderableType:
-    if visit.left is None and visit.kind not in ("Fail", "Succeed"):
-        return Spinner("dots", style="cyan")
+def _mark(visit: Visit, spinner: Spinner) -> RenderableType:
+    if visit.running:
+        return spinner
     if visit.failed or visit.kind == "Fail":
         return Text("✗", "bold red")
     return Text("✓", "dim" if visit.kind in MINOR else "green")
@@ -76,14 +77,18 @@ def _seconds(visit: Visit) -> Text:
 
 
 def _detail(visit: Visit) -> Text:
-    text = Text(visit.about, "dim")
-    if visit.attempts:
-        before = "  " if visit.about else ""
-        again = f" (attempt {visit.attempts})" if visit.attempts > 1 else ""
-        kind = "red" if visit.failed else "yellow"
-        said = "" if visit.failed else "recovered from "
-        text.append(f"{before}{said}{visit.error}{again}", kind)
-    return text
+    text = Text()
+    text.append(visit.about, "dim")
+    if not visit.attempts:
+        return text
+    again = f" (attempt {visit.attempts})" if visit.attempts > 1 else ""
+    said = ""
+    if visit.running:
+        said = "retries after "
+    elif not visit.failed:
+        said = "recovered from "
+    text.append("  " if visit.about else "")
+    return text.append(f"{said}{visit.error}{again}", "yellow" if said else "red")
 
 
 def _print_line(console: Console, visit: Visit) -> None:

@@ -1,7 +1,7 @@
 """EventBridge: rules deliver to SQS, Lambda and Step Functions.
 
 Moto 5.2.5 raises NotImplementedError for Lambda and Step Functions, ignores a target's `Input`
-and a rule's state, and gives times of S3 events as numbers.
+and a rule's state, and gives times of S3 events as numbers and their `etag` as `eTag`.
 """
 
 import json
@@ -43,12 +43,15 @@ def install(client: Client) -> None:
 
 
 def plain(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the event with its time as EventBridge writes it."""
-    moment = event.get("time")
-    if not isinstance(moment, int | float):
-        return event
-    text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {k: v for k, v in event.items() if k != "ingestion-time"} | {"time": text}
+    """Return the event as EventBridge writes it."""
+    told = {key: value for key, value in event.items() if key != "ingestion-time"}
+    if isinstance(moment := event.get("time"), int | float):
+        told["time"] = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    item = event["detail"].get("object") if event.get("source") == "aws.s3" else None
+    if item and "eTag" in item:
+        renamed = {("etag" if key == "eTag" else key): value for key, value in item.items()}
+        told["detail"] = {**event["detail"], "object": renamed}
+    return told
 
 
 def deliver(client: Client, target: dict[str, Any], event: dict[str, Any]) -> None:

@@ -1,0 +1,156 @@
+"""A source of its own for every test: an API on loopback, contracts, runs, tables."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from lakekit import layout
+from sandbox.aws import Execution, Outcome, Sandbox
+from sandbox.readers import open_table
+
+Record = dict[str, Any]
+SOURCE = """
+source: {source}
+base_url: {url}
+auth: {{type: api_key, secret: lakekit/dev/tests}}
+call_budget: {{max_requests_per_run: 100}}
+"""
+CONTRACT = """
+contract: {table}
+source: {source}
+endpoint:
+  path: /{table}
+  records: $.items
+  paginator: {{type: page_number, total_path: $.pages}}
+schema:
+  - {{name: id, type: int, required: true}}
+  - {{name: city, type: string}}
+history: {{keys: [id], max_deleted_ratio: 1}}
+quality: {{max_rejected_ratio: 0.6}}
+"""
+COLUMNS = ("id", "city", "_valid_from", "_valid_to", "_is_current")
+_numbers = count(1)
+
+
+class Api:
+    """Serves the records of each endpoint, one page each; and what is to go wrong, first."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.url = server.url_for("").rstrip("/")
+        self.pages: dict[str, list[list[Any]]] = {}
+        self.faults: list[tuple[str, int, int]] = []
+        self.calls = 0
+        server.expect_request("/", method="GET")
+        server.respond_nohandler = self.answer  # type: ignore[method-assign]
+
+    def break_page(self, table: str, page: int, status: int, *, times: int = 1) -> None:
+        """Let a page answer with an error that many times."""
+        self.faults += [(table, page, status)] * times
+
+    def answer(self, request: Request, extra_message: str = "") -> Response:
+        self.calls += 1
+        table, page = request.path.strip("/"), int(request.args.get("page", "1"))
+        for fault in self.faults:
+            if fault[:2] == (table, page):
+                self.faults.remove(fault)
+                return Response("no", fault[2])
+        if table not in self.pages or request.headers.get("X-Api-Key") != "not-a-real-key":
+            return Response("who?", 403)
+        pages = self.pages[table]
+        body = {"items": pages[page - 1], "pages": len(pages)}
+        return Response(json.dumps(body), content_type="application/json")
+
+
+class World:
+    """One source and its tables in the sandbox."""
+
+    def __init__(self, sandbox: Sandbox, config: Path, api: Api, tables: int) -> None:
+        number = next(_numbers)
+        self.sandbox, self.api = sandbox, api
+        self.source = f"source{number}"
+        self.tables = [f"t{number}_{chr(97 + i)}" for i in range(tables)]
+        self.table = self.tables[0]
+        self._runs = count(1)
+        names = {"source": self.source, "url": api.url}
+        (config / "sources" / f"{self.source}.yaml").write_text(SOURCE.format(**names))
+        for table in self.tables:
+            text = CONTRACT.format(**names, table=table)
+            (config / "contracts" / f"{table}.yaml").write_text(text)
+
+    def serve(self, *pages: list[Record], table: str = "") -> None:
+        """Choose what the API has from now on."""
+        self.api.pages[table or self.table] = list(pages)
+
+    def start(self, day: int) -> Execution:
+        """Start a load of the given day of January 2026."""
+        request = {"source": self.source, "extraction_time": f"2026-01-{day:02}T00:00:00Z"}
+        name = f"{self.source}-run{next(self._runs)}"
+        return self.sandbox.start("load_source", request, name=name)
+
+    def load(self, day: int) -> Outcome:
+        """Load to the end."""
+        return self.sandbox.wait(self.start(day), timeout=120)
+
+    def rows(self, table: str = "") -> list[tuple[Any, ...]]:
+        """Return the whole table: id, city, day valid from and to, whether it is current."""
+        found = self._table(table or self.table).scan(selected_fields=COLUMNS).to_arrow()
+        return sorted(
+            (r["id"], r["city"], r["_valid_from"].day, r["_valid_to"] and r["_valid_to"].day,
+             r["_is_current"])
+            for r in found.to_pylist()
+        )  # fmt: skip
+
+    def quarantined(self) -> list[Record]:
+        """Return the quarantine table."""
+        found = self._table(layout.quarantine_table(self.table)).scan().to_arrow().to_pylist()
+        return list(found)
+
+    def snapshots(self) -> int:
+        """Return how many commits the table has."""
+        return len(self._table(self.table).snapshots())
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return the landing bucket's keys under a prefix."""
+        found = self.sandbox.client("s3").list_objects_v2(
+            Bucket=self.sandbox.names["landing_bucket"], Prefix=prefix
+        )
+        return [each["Key"] for each in found.get("Contents", [])]
+
+    def put(self, key: str, body: bytes) -> None:
+        """Write an object of the landing bucket."""
+        bucket = self.sandbox.names["landing_bucket"]
+        self.sandbox.client("s3").put_object(Bucket=bucket, Key=key, Body=body)
+
+    def document(self, key: str) -> Any:
+        """Return a JSON object of the landing bucket."""
+        bucket = self.sandbox.names["landing_bucket"]
+        return json.load(self.sandbox.client("s3").get_object(Bucket=bucket, Key=key)["Body"])
+
+    def marks(self) -> set[str]:
+        """Return the markers of all landings of the source."""
+        keys = self.keys(layout.source_prefix(self.source))
+        return {
+            "/".join(key.split("/")[-2:]) for key in keys if key.endswith((".pending", ".complete"))
+        }
+
+    def _table(self, table: str) -> Any:
+        return open_table(self.sandbox.environment, f"{self.sandbox.names['database']}.{table}")
+
+
+@pytest.fixture
+def tables() -> int:
+    """How many tables the source has; a test may parametrise it."""
+    return 1
+
+
+@pytest.fixture
+def world(sandbox: Sandbox, config: Path, httpserver: HTTPServer, tables: int) -> Iterator[World]:
+    """One source with its tables."""
+    yield World(sandbox, config, Api(httpserver), tables)
+    httpserver.clear()

@@ -1,0 +1,193 @@
+"""The state machines, executed with the real functions and jobs."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lakekit import layout
+
+ONE, TWO, THREE = ({"id": n, "city": "here"} for n in (1, 2, 3))
+MOVED = {"id": 2, "city": "there"}
+FIRST = [(1, "here", 1, None, True), (2, "here", 1, None, True)]
+SECOND = [
+    (1, "here", 1, None, True),
+    (2, "here", 1, 2, False),
+    (2, "there", 2, None, True),
+    (3, "here", 2, None, True),
+]
+
+
+def until(what: Callable[[], Any], *, seconds: float = 60) -> Any:
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+def test_two_loads_open_and_close_versions_and_leave_evidence(world):
+    world.serve([ONE], [TWO])
+    assert world.load(1).status == "SUCCEEDED"
+    assert world.rows() == FIRST
+
+    world.serve([ONE, MOVED], [THREE])
+    outcome = world.load(2)
+
+    assert (outcome.status, outcome.output["completed"]["partial"]) == ("SUCCEEDED", False)
+    assert world.rows() == SECOND
+    assert {mark for mark in world.marks() if "complete" in mark} == {
+        "20260101_000000/.complete", "20260102_000000/.complete"
+    }  # fmt: skip
+
+
+def test_a_replay_changes_nothing(world):
+    world.serve([ONE, TWO])
+    world.load(1)
+    before = (world.rows(), world.snapshots())
+
+    again = world.load(1)
+
+    assert again.status == "SUCCEEDED"
+    assert (world.rows(), world.snapshots()) == before
+
+
+def test_a_source_that_throttles_twice_is_asked_again(world):
+    world.serve([ONE, TWO])
+    world.api.break_page(world.table, 1, 429, times=2)
+
+    outcome = world.load(1)
+
+    assert (outcome.status, world.api.calls) == ("SUCCEEDED", 3)
+    assert world.rows() == FIRST
+
+
+def test_a_record_that_breaks_the_contract_is_quarantined_and_the_rest_is_merged(world):
+    world.serve([ONE, TWO, {"id": 3, "city": "x", "more": 1}, {"id": "three", "city": "x"}])
+
+    outcome = world.load(1)
+
+    assert outcome.status == "SUCCEEDED"
+    assert world.rows() == [*FIRST, (3, "x", 1, None, True)]
+    [rejected] = world.quarantined()
+    assert '"three"' in str(rejected.values())
+
+
+def test_a_failed_job_is_recorded_and_the_next_run_makes_up_for_it(world):
+    world.serve([ONE, TWO])
+    world.load(1)
+    world.serve([ONE, MOVED, THREE])
+    execution = world.start(2)
+    kill_during_merge(world, execution)
+
+    failed = world.sandbox.wait(execution)
+
+    assert (failed.status, failed.error) == ("FAILED", "States.TaskFailed")
+    assert "ended with signal 9" in failed.cause
+    record = world.document(layout.failure_key(execution.name))
+    assert record["error"] == "States.TaskFailed"
+    assert "20260102_000000/.complete" not in world.marks()
+    assert world.rows() in (FIRST, SECOND)
+
+    world.serve([ONE, MOVED, THREE])
+    assert world.load(3).status == "SUCCEEDED"
+    assert world.rows() == SECOND
+    assert "20260102_000000/.complete" in world.marks()
+
+
+def kill_during_merge(world, execution):
+    """Kill Spark once the merge has written to the table, which begins with its branch."""
+    glue, names = world.sandbox.client("glue"), world.sandbox.names
+
+    def version() -> str:
+        table = glue.get_table(DatabaseName=names["database"], Name=world.table)["Table"]
+        return table["VersionId"]
+
+    def merging() -> bool:
+        runs = glue.get_job_runs(JobName=names["jobs"]["merge_scd2"])["JobRuns"]
+        return any(
+            run["JobRunState"] == "RUNNING" and run["Arguments"]["--run_id"] == execution.name
+            for run in runs
+        )
+
+    before = version()
+    until(merging)
+    until(lambda: version() != before)
+    os.kill(world.sandbox.spark_worker_pid, signal.SIGKILL)
+
+
+def test_an_api_that_is_cut_off_in_the_middle_shows_nothing_half_loaded(world):
+    world.serve([ONE, TWO])
+    world.load(1)
+    world.serve([ONE, MOVED], [THREE])
+    world.api.break_page(world.table, 2, 503, times=50)
+
+    failed = world.load(2)
+
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    assert "SourceUnavailableError" in failed.cause
+    assert world.rows() == FIRST
+    assert world.marks() == {"20260101_000000/.pending", "20260101_000000/.complete"}
+
+    world.api.faults.clear()
+    assert world.load(2).status == "SUCCEEDED"
+    assert world.rows() == SECOND
+
+
+@pytest.mark.parametrize("tables", [2])
+def test_an_endpoint_that_fails_does_not_stop_its_neighbour(world):
+    bad, good = world.tables
+    world.serve([ONE, TWO], table=good)
+    world.serve([ONE], table=bad)
+    world.api.break_page(bad, 1, 403)
+
+    failed = world.load(1)
+
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    assert "SourceRejectedError" in failed.cause
+    assert world.rows(good) == FIRST
+
+
+def test_a_dropped_file_is_loaded_by_its_event_once(world):
+    names, machines = world.sandbox.names, world.sandbox.client("stepfunctions")
+    body = b'{"id":1,"city":"here"}\n{"id":2,"city":"here"}\n'
+    key = f"{layout.inbox_prefix(world.source, world.table)}day1.ndjson"
+
+    def runs() -> list[Any]:
+        found = machines.list_executions(stateMachineArn=names["machines"]["load_source"])
+        given = [
+            machines.describe_execution(executionArn=each["executionArn"])
+            for each in found["executions"]
+        ]
+        return [each for each in given if world.source in each["input"]]
+
+    events = world.sandbox.client("sqs")
+    world.put(key, body)
+    [run] = until(runs)
+    until(lambda: runs()[0]["status"] != "RUNNING")
+    assert runs()[0]["status"] == "SUCCEEDED"
+    assert [row[:2] for row in world.rows()] == [(1, "here"), (2, "here")]
+
+    # S3 delivers at least once: the very same event again.
+    s3 = world.sandbox.client("s3")
+    head = s3.head_object(Bucket=names["landing_bucket"], Key=key)
+    item = {"key": key, "etag": head["ETag"].strip('"'), "version-id": head["VersionId"]}
+    again = {"time": head["LastModified"].strftime("%Y-%m-%dT%H:%M:%SZ"),
+             "detail": {"bucket": {"name": names["landing_bucket"]}, "object": item}}  # fmt: skip
+    events.send_message(QueueUrl=names["queues"]["inbox"], MessageBody=json.dumps(again))
+    counts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+
+    def emptied() -> bool:
+        found = events.get_queue_attributes(
+            QueueUrl=names["queues"]["inbox"], AttributeNames=counts
+        )
+        return set(found["Attributes"].values()) == {"0"}
+
+    until(emptied)
+    assert [each["executionArn"] for each in runs()] == [run["executionArn"]]
+    dead = events.receive_message(QueueUrl=names["queues"]["inbox_dead"])
+    assert "Messages" not in dead
