@@ -78,7 +78,7 @@ class ComputeStack(Stack):
             "LAKEKIT_DATABASE": storage.database,
             "LAKEKIT_WAREHOUSE": storage.warehouse,
         }
-        if step == "route_file":
+        if step in ("start_run", "route_file"):
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
         function = StepLambda(
             self,

@@ -29,6 +29,8 @@ class Executions:
 
     def is_running(self, name: str) -> bool:
         """Say whether an execution is at work; one that is unknown counts as such."""
+        if not self._machine_arn:
+            return True
         arn = f"{self._machine_arn.replace(':stateMachine:', ':execution:')}:{name}"
         try:
             with translated(f"execution {name}"):

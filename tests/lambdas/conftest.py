@@ -43,6 +43,14 @@ class Context:
         return int(self.seconds * 1000)
 
 
+def call(step: str, event: Any, context: Any = None) -> dict[str, Any]:
+    """Call a handler with the JSON that Lambda would give it, and take JSON back."""
+    module = import_module(f"lambdas.{step}.handler")
+    result = module.handler(json.loads(json.dumps(event)), context or Context())
+    found: dict[str, Any] = json.loads(json.dumps(result))
+    return found
+
+
 class Account:
     """An account with the resources that the functions expect."""
 
@@ -63,11 +71,7 @@ class Account:
         )
 
     def call(self, step: str, event: Any, context: Any = None) -> dict[str, Any]:
-        """Call a handler with the JSON that Lambda would give it, and take JSON back."""
-        module = import_module(f"lambdas.{step}.handler")
-        result = module.handler(json.loads(json.dumps(event)), context or Context())
-        found: dict[str, Any] = json.loads(json.dumps(result))
-        return found
+        return call(step, event, context)
 
     def names(self) -> list[str]:
         return [o["Key"] for o in self.s3.list_objects_v2(Bucket="landing").get("Contents", [])]

@@ -20,7 +20,7 @@ from lakekit.errors import (
     UnknownSourceError,
 )
 from lakekit.steps import MergeScd2Result
-from tests.lambdas.conftest import MACHINE, Account, Context
+from tests.lambdas.conftest import MACHINE, Account, Context, call
 from tests.unit.runs.kit import published, table
 
 Events = Callable[[str], Any]
@@ -80,33 +80,6 @@ def test_a_run_goes_through_all_its_functions(
     assert completed == {"maintain": False, "partial": False, "tables": ["orders"]}
     assert f"{PREFIX}.complete" in account.names()
     assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
-
-
-def test_tells_what_was_loaded_in_an_event_and_in_metrics(
-    account: Account, event: Events, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    from lakekit.aws.announcements import Announcer  # noqa: PLC0415
-    from lakekit.runs.complete_run import TableLoaded  # noqa: PLC0415
-
-    sent: list[Any] = []
-
-    class Bus:
-        def put_events(self, Entries: list[Any]) -> dict[str, int]:
-            sent.extend(Entries)
-            return {"FailedEntryCount": 0}
-
-    loaded = TableLoaded(
-        table="orders", run_id="r", source="shop", snapshot_id=2, opened=3, closed=1,
-        unchanged=0, quarantined=0,
-    )  # fmt: skip
-    Announcer("lakekit_dev", Bus())(loaded)  # type: ignore[arg-type]
-
-    detail = json.loads(sent[0]["Detail"])
-    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert (sent[0]["Source"], sent[0]["DetailType"]) == ("lakekit", "TableLoaded")
-    assert (detail["database"], detail["table"], detail["opened"]) == ("lakekit_dev", "orders", 3)
-    assert [m["VersionsOpened"] for m in metrics if "VersionsOpened" in m] == [[3.0]]
 
 
 def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(
@@ -183,9 +156,9 @@ def test_a_handler_parses_calls_and_returns(path: Path) -> None:
     ["start_run", "extract_pages", "validate_landing", "plan_tables", "complete_run",
      "record_failure"],
 )  # fmt: skip
-def test_an_event_of_the_wrong_shape_is_refused(account: Account, step: str) -> None:
+def test_an_event_of_the_wrong_shape_is_refused(step: str) -> None:
     with pytest.raises(InvalidStepInputError):
-        account.call(step, {"run_id": "r", "nonsense": 1})
+        call(step, {"run_id": "r", "nonsense": 1})
 
 
 def test_an_unknown_source_is_refused(account: Account, event: Events) -> None:
