@@ -1,6 +1,9 @@
-"""Two engines beside Spark that read the tables of a sandbox."""
+"""Three engines that read the tables of a sandbox: Spark, PyIceberg and DuckDB."""
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +15,12 @@ import duckdb_extension_httpfs
 import duckdb_extension_iceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import Table
+from pyspark.sql import SparkSession
+
+from lakekit.spark.jars import PACKAGES, S3_PACKAGES, class_path
+from sandbox.aws import spark_conf
+from sandbox.aws.face import Connection
+from sandbox.aws.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -75,3 +84,51 @@ def _extension_file(package: ModuleType) -> Path:
     assert package.__file__  # noqa: S101
     (file,) = Path(package.__file__).parent.rglob("*.duckdb_extension")
     return file
+
+
+def open_spark(sandbox: Connection, log: Path) -> SparkSession:
+    """Start Spark in this process with the settings of the Glue jobs; Java speaks to the log."""
+    job = sandbox.client("glue").get_job(JobName=sandbox.names["jobs"]["merge_scd2"])["Job"]
+    settings = Settings(
+        root=Path.cwd(), folder=sandbox.folder, assembly=Path(), account="",
+        region=sandbox.region, endpoint=sandbox.endpoint,
+    )  # fmt: skip
+    conf = {
+        **spark_conf.deployed(job["DefaultArguments"]["--conf"]),
+        **spark_conf.local(settings, class_path(PACKAGES + S3_PACKAGES)),
+    }
+    # A job's process has its credentials in the environment; this one belongs to a person.
+    conf["spark.driver.extraJavaOptions"] += (
+        f" -Daws.accessKeyId={sandbox.environment['AWS_ACCESS_KEY_ID']}"
+        f" -Daws.secretAccessKey={sandbox.environment['AWS_SECRET_ACCESS_KEY']}"
+    )
+    builder = SparkSession.builder
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    with _output_into(log):
+        spark = builder.getOrCreate()
+        spark.sql("SHOW NAMESPACES IN lake").collect()  # loads the catalog, with its warnings
+    return spark
+
+
+def count_with_spark(spark: SparkSession, table: str) -> Counts:
+    """Count by Spark; the table may carry `VERSION AS OF`."""
+    row = spark.sql(f"SELECT count(*), count_if(_is_current) FROM {table}").first()
+    assert row is not None  # noqa: S101 - an aggregate has a row
+    return Counts(*row)
+
+
+@contextmanager
+def _output_into(log: Path) -> Iterator[None]:
+    """What a child that starts inside prints goes there; Java warns on stdout too."""
+    sys.stdout.flush()
+    kept = [os.dup(1), os.dup(2)]
+    with log.open("ab") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    try:
+        yield
+    finally:
+        for number, file in enumerate(kept, 1):
+            os.dup2(file, number)
+            os.close(file)
