@@ -8,7 +8,8 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.spark.scd2 import merge_scd2
-from tests.model.scd2_model import Options, Run, comparable, history
+from tests.model.admission import history
+from tests.model.terms import Options, Run, comparable
 from tests.spark.conftest import CONTRACT
 
 KEYS, DAYS = 500, 6

@@ -1,0 +1,48 @@
+"""The model of the modes without versions: scd1 (the latest) and append (what is new)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.model.scd2_model import row, states_by_key, versions
+from tests.model.terms import Options, Row, Run, key_of, moment_of, stored, tie_rank
+
+
+def upserted(runs: Sequence[Run], options: Options) -> list[Row]:
+    """Return one row per key that is alive: its latest record.
+
+    `_valid_from` is the moment of that record; without a sequence, when the content last changed.
+    """
+    columns = stored(runs, options)
+    rows: list[Row] = []
+    for name, history in states_by_key(runs, options).values():
+        if options.sequence_by is None:
+            found = versions(history, columns, options)
+            latest: Any = found[-1] if found and found[-1][1] is None else None
+        else:
+            latest = (history[-1][0], None, history[-1][1]) if history else None
+        if latest is not None and latest[2] is not None:
+            rows.append(row(name, columns, options, latest))
+    return rows
+
+
+def appended(runs: Sequence[Run], options: Options) -> list[Row]:
+    """Return one row per key and sequence, or per key, or per record if there is no key.
+
+    What an earlier run appended stays; within a run the tie-break decides.
+    """
+    columns = stored(runs, options)
+    table: dict[Any, Row] = {}
+    for arrival, run in enumerate(runs):
+        best: dict[Any, tuple[Any, Row]] = {}
+        for position, record in enumerate(run.records):
+            moment = moment_of(record, run, options)
+            identity: Any = (key_of(record, options), options.sequence_by and moment)
+            if not options.keys:
+                identity = (arrival, position)
+            rank = (tie_rank(record, options), position)
+            name = {column: record[column] for column in options.keys}
+            if identity not in best or rank >= best[identity][0]:
+                best[identity] = (rank, row(name, columns, options, (moment, None, record)))
+        for identity, (_, shown) in best.items():
+            table.setdefault(identity, shown)
+    return list(table.values())

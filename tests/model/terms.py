@@ -1,0 +1,119 @@
+"""The words of the model: runs, options, and when two contents are equal. No Spark, no SQL."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+Record = dict[str, Any]
+Row = dict[str, Any]
+Key = tuple[Hashable, ...]
+BAD: Any = ("a value that does not fit the type of its column",)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One extract: its kind, its extraction time and its records in file order.
+
+    `witnesses` are records that do not count, yet show that their key and scope are present;
+    `spared` are keys whose absence does not count.
+    """
+
+    kind: Literal["full", "incremental", "changes"]
+    time: Any
+    records: Sequence[Record]
+    witnesses: Sequence[Record] = ()
+    spared: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True)
+class Options:
+    """The `history` section of a contract, as far as it decides what the table holds."""
+
+    keys: tuple[str, ...]
+    sequence_by: str | None = None  # None: the extraction time of the run
+    deletes: Literal["close", "ignore", "mark"] = "close"
+    apply_as_deletes: Callable[[Record], Any] | None = None  # change extracts only; None is false
+    tracked: tuple[str, ...] | None = None  # None: all stored but keys, sequence_by and the next
+    tracked_except: tuple[str, ...] = ()
+    untracked: Literal["overwrite", "ignore"] = "overwrite"
+    max_deleted_ratio: float | None = None  # None: no guard
+    except_columns: tuple[str, ...] = ()
+    mode: Literal["scd2", "scd1", "append"] = "scd2"
+    delete_scope: tuple[str, ...] = ()
+    ignore_null_updates: bool = False
+    tie_break: tuple[str, ...] | Literal["quarantine"] = ("file_position",)
+    late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
+    null_keys: Literal["quarantine", "fail"] = "quarantine"
+
+
+def canon(value: Any) -> Hashable:
+    """Return a value that is equal for exactly the contents that SCD2 calls equal."""
+    if isinstance(value, float) and math.isnan(value):
+        return ("nan",)
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return ("number", value)  # Python: -0.0 == 0.0, Decimal("1.0") == Decimal("1.00")
+    if isinstance(value, dict):
+        return ("map", frozenset((canon(k), canon(v)) for k, v in value.items()))
+    if isinstance(value, list | tuple):
+        return ("list", tuple(canon(item) for item in value))
+    if isinstance(value, bytes | bytearray):
+        return ("bytes", bytes(value))
+    return (type(value).__name__, value)
+
+
+def content(record: Record, columns: Iterable[str]) -> tuple[Hashable, ...]:
+    """Return what is compared of a record."""
+    return tuple(canon(record.get(name)) for name in columns)
+
+
+def comparable(rows: Iterable[Row]) -> Counter[Hashable]:
+    """Return a table as a multiset, so that `==` compares two of them whatever their order."""
+    return Counter(frozenset((name, canon(value)) for name, value in row.items()) for row in rows)
+
+
+def key_of(record: Record, options: Options) -> Key | None:
+    """Return the key, or None if a part of it is null or cannot be read."""
+    values = [record.get(name) for name in options.keys]
+    return None if any(v is None or v is BAD for v in values) else tuple(canon(v) for v in values)
+
+
+def moment_of(record: Record, run: Run, options: Options) -> Any:
+    """Return when a record holds: its sequence, else the extraction time of its run."""
+    return run.time if options.sequence_by is None else record.get(options.sequence_by)
+
+
+def is_delete(record: Record, run: Run, options: Options) -> bool:
+    """Say whether a record deletes its key; null is false."""
+    predicate = options.apply_as_deletes
+    return run.kind == "changes" and predicate is not None and bool(predicate(record))
+
+
+def tie_rank(record: Record, options: Options) -> tuple[tuple[bool, Any], ...]:
+    """Return what the tie-break columns say, to be compared; null is the smallest."""
+    if options.tie_break == "quarantine":
+        return ()
+    ranks: list[tuple[bool, Any]] = []
+    for name in options.tie_break:
+        if name == "file_position":
+            break
+        value = record.get(name)
+        ranks.append((value is not None, 0 if value is None else value))
+    return tuple(ranks)
+
+
+def stored(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
+    """Return the columns that are stored beside the keys."""
+    hidden = {*options.keys, *options.except_columns}
+    names = dict.fromkeys(name for run in runs for record in run.records for name in record)
+    return tuple(name for name in names if name not in hidden)
+
+
+def tracked(columns: Iterable[str], options: Options) -> tuple[str, ...]:
+    """Return the columns whose change opens a version."""
+    if options.tracked is not None:
+        return options.tracked
+    left_out = {options.sequence_by, *options.tracked_except}
+    return tuple(name for name in columns if name not in left_out)
