@@ -24,14 +24,18 @@ def start_run(
     Raises:
         UnknownSourceError: No contract names the source.
         TableBusyError: Another run that is still at work holds one of the tables.
-        InvalidStepInputError: The run id was used before by another execution.
+        InvalidStepInputError: The run id was used before by another execution, or the request
+            contradicts itself.
     """
+    request = step.request
+    if request.manifests is None and "manifests" in request.model_fields_set:
+        # The state machine would skip the extraction, and a run that did nothing would look green.
+        raise InvalidStepInputError("manifests: null; leave it out to extract, or name landings")
     pinned = tuple(contracts)
     if not pinned:
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
     _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
     # Claimed under the leases, so that no two runs claim the same landing.
-    request = step.request
     given = [key for key in request.manifests or () if not _complete(store, key)]
     claimed = [*pending_keys(store, source.source)]
     claimed += [key for key in given if key not in claimed]

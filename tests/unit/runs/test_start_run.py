@@ -102,6 +102,11 @@ def test_given_files_bring_their_landings_and_nothing_is_extracted(story: Story)
     assert result.manifests == (pending, given)
 
 
+def test_refuses_a_request_that_would_do_nothing_and_look_green(story: Story) -> None:
+    with pytest.raises(InvalidStepInputError, match="manifests: null"):
+        story.start(manifests=None)
+
+
 def test_a_busy_table_leaves_nothing_behind(story: Story) -> None:
     story.leases.held["orders"] = "other"
 
