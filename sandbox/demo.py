@@ -91,8 +91,7 @@ def run(console: Console) -> dict[str, Any]:
 def _sandbox(console: Console, api: AirportsServer) -> Iterator[Sandbox]:
     console.print(
         "[bold]Lakekit[/]: a REST API into an Iceberg table that keeps its history.\n"
-        "[bright_black]The state machines, functions and Spark jobs that are deployed to AWS, "
-        "here on a machine without AWS.[/]"
+        "[bright_black]State machines, functions and Spark jobs as they deploy to AWS, here.[/]"
     )
     with console.status("starting the sandbox"):
         sandbox = Sandbox(

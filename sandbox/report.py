@@ -73,7 +73,8 @@ def readers_table(readers: Mapping[str, Counts]) -> Table:
 
 def travel_line(table: str, first: MergeResult, then: Counts) -> Text:
     """Show the table as it was after a run."""
-    line = Text("  time travel to the first load: ", no_wrap=True, overflow="ignore")
-    line.append(f"SELECT count(*) FROM {table} VERSION AS OF {first.snapshot_id}", style="cyan")
-    line.append(f"  {number(then.total)}", style="bold")
+    line = Text("  ")
+    line.append(number(then.total), style="bold")
+    line.append(" rows by time travel to the first load: ")
+    line.append(f"FROM {table} VERSION AS OF {first.snapshot_id}", style="cyan")
     return line

@@ -1,0 +1,104 @@
+"""Every command in the documentation exists, with its options."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from sandbox.arguments import spread_inputs
+from sandbox.cli import app
+from tests.docs.pages import ROOT, commands
+
+LAKEKIT = sorted({(page, text) for page, text in commands() if text.startswith("lakekit ")})
+MAKE = sorted({(page, text) for page, text in commands() if text.startswith("make ")})
+CONSOLE_PROGRAMS = {"aws", "cdk", "lakekit", "make", "python", "source"}
+
+
+def parse(command: str) -> None:
+    """Parse a command line as the program would, and run nothing."""
+    command_line, context = typer.main.get_command(app), None
+    arguments = spread_inputs(shlex.split(command)[1:])
+    while True:
+        found: Any = command_line
+        context = found.make_context(found.name or "lakekit", list(arguments), parent=context)
+        if not hasattr(found, "commands"):
+            return
+        rest = [*context._protected_args, *context.args]
+        _, command_line, arguments = found.resolve_command(context, rest)
+
+
+def is_mention(command: str) -> bool:
+    """Say whether this only names a command: `lakekit sandbox up`."""
+    found: Any = typer.main.get_command(app)
+    for word in command.split()[1:]:
+        if word not in getattr(found, "commands", {}):
+            return False
+        found = found.commands[word]
+    return True
+
+
+@pytest.mark.parametrize(("page", "command"), LAKEKIT)
+def test_the_command_line_takes_it(page: str, command: str) -> None:
+    if not is_mention(command):
+        parse(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lakekit nonsense --now",
+        "lakekit sandbox up --warm",
+        "lakekit sql x",
+        "lakekit merge --at x",
+    ],
+)
+def test_what_the_command_line_does_not_take_would_be_found(command: str) -> None:
+    with pytest.raises(Exception, match=r"[Nn]o such|[Mm]issing"):
+        parse(command)
+
+
+@pytest.mark.parametrize(("page", "command"), MAKE)
+def test_the_makefile_has_the_target(page: str, command: str) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert command.split()[1] in targets
+
+
+def test_console_blocks_call_known_programs() -> None:
+    lines = [line for _, line in commands() if line]
+
+    assert {line.split()[0] for line in lines} <= CONSOLE_PROGRAMS
+
+
+def test_the_files_that_commands_name_are_there() -> None:
+    named = {
+        word.removeprefix("file=")
+        for _, line in commands()
+        for word in shlex.split(line)
+        if re.match(r"^(config|examples|tools|cdk)/[\w/.-]+\.\w+$", word)
+    }
+
+    assert len(named) >= 5
+    assert [name for name in sorted(named) if not Path(ROOT, name).is_file()] == []
+
+
+def test_the_help_lists_every_command_that_the_documentation_uses() -> None:
+    used = {command.split()[1] for _, command in LAKEKIT}
+    text = CliRunner().invoke(app, ["--help"]).stdout
+
+    assert {"check", "merge", "sql", "history", "sandbox"} <= used
+    assert [name for name in sorted(used) if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_every_command_and_target_is_documented() -> None:
+    documented = " ".join(f"{command} " for _, command in commands())
+    targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    listed = {name for name in targets if f"make {name} " in documented}
+
+    assert {"setup", "demo", "test", "unit", "lint", "format", "synth"} <= listed
+    for name in ("check", "merge", "sql", "history", "sandbox up", "sandbox run"):
+        assert f"lakekit {name}" in documented
