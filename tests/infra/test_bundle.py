@@ -1,0 +1,91 @@
+"""What a function's bundle asks for is enough to import its handler; checked without an index."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from cdk.constructs.bundle import SOURCES, pins, wanted
+from cdk.stacks.compute import EXTRAS, FUNCTIONS
+from tests.infra.conftest import ROOT
+
+IMAGE = ["boto3"]  # what Lambda's image brings, with what that needs
+PLAIN = ("functions",)
+CODE = """
+import importlib, sys
+sys.path[:0] = [sys.argv[1]]
+for step in sys.argv[2:]:
+    print(importlib.import_module(f"lambdas.{step}.handler").handler.__name__)
+"""
+
+
+def closure(needs: list[str]) -> set[str]:
+    """Return the names of all packages that some requirements bring."""
+    found: set[str] = set()
+    waiting = [(Requirement(need), "") for need in needs]
+    while waiting:
+        need, extra = waiting.pop()
+        if need.marker and not need.marker.evaluate({"extra": extra}):
+            continue
+        name = re.sub(r"[-_.]+", "-", need.name).lower()
+        below = [Requirement(text) for text in distribution(name).requires or []]
+        if name not in found:
+            waiting += [(each, "") for each in below]
+        waiting += [(each, e) for e in need.extras for each in below if each.marker and e != extra]
+        found.add(name)
+    return found
+
+
+def fill(folder: Path, packages: set[str]) -> None:
+    """Link the modules of some installed packages, and our sources, into a folder."""
+    for package in packages:
+        for file in distribution(package).files or []:
+            top, target = file.parts[0], Path(str(file.locate()))
+            if top in ("..", "__pycache__") or (folder / top).is_symlink():
+                continue
+            (folder / top).symlink_to(target.parents[len(file.parts) - 2] if len(file.parts) > 1
+                                      else target)  # fmt: skip
+    for source in SOURCES:
+        (folder / source).symlink_to(ROOT / source)
+
+
+def import_handlers(folder: Path, *steps: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", "-S", "-c", CODE, str(folder), *steps]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("extras", [PLAIN, *EXTRAS.values()], ids=str)
+def test_a_handler_imports_with_its_bundle_and_lambdas_image_alone(
+    tmp_path: Path, extras: tuple[str, ...]
+) -> None:
+    steps = [step for step in FUNCTIONS if EXTRAS.get(step, PLAIN) == extras]
+    fill(tmp_path, closure([*wanted(ROOT, extras), *IMAGE]))
+
+    done = import_handlers(tmp_path, *steps)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["handler"] * len(steps)
+
+
+def test_a_bundle_that_lacks_a_package_would_be_found(tmp_path: Path) -> None:
+    fill(tmp_path, closure([*wanted(ROOT, PLAIN), *IMAGE]) - {"pydantic"})
+
+    assert "No module named 'pydantic'" in import_handlers(tmp_path, "start_run").stderr
+
+
+def test_bundles_stay_small() -> None:
+    assert closure(wanted(ROOT, PLAIN)) <= {
+        "annotated-types", "aws-lambda-powertools", "jmespath", "msgspec", "pydantic",
+        "pydantic-core", "pyyaml", "typing-extensions", "typing-inspection",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("extras", [PLAIN, *EXTRAS.values()], ids=str)
+def test_every_package_of_a_bundle_is_pinned(extras: tuple[str, ...]) -> None:
+    pinned = {re.sub(r"[-_.]+", "-", pin.split("==")[0]).lower() for pin in pins(ROOT)}
+
+    assert closure(wanted(ROOT, extras)) - pinned == set()
