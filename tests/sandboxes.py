@@ -1,11 +1,13 @@
-"""One sandbox for the whole test run."""
+"""One sandbox for the whole test run, and a source of its own for every test in it."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from sandbox.aws import Sandbox
+from tests.worlds import Api, World
 
 ROOT = Path(__file__).parents[1]
 WAIT_SCALE = 0.005
@@ -32,3 +34,16 @@ def sandbox(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         wait_scale=WAIT_SCALE,
     ) as sandbox:
         yield sandbox
+
+
+@pytest.fixture
+def tables() -> int:
+    """How many tables the source has; a test may parametrise it."""
+    return 1
+
+
+@pytest.fixture
+def world(sandbox: Sandbox, config: Path, httpserver: HTTPServer, tables: int) -> Iterator[World]:
+    """One source with its tables."""
+    yield World(sandbox, config, Api(httpserver), tables)
+    httpserver.clear()

@@ -1,12 +1,10 @@
-"""A source of its own for every test: an API on loopback, contracts, runs, tables."""
+"""A source of its own for a test: an API on loopback, contracts, runs, tables."""
 
 import json
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -141,16 +139,3 @@ class World:
 
     def _table(self, table: str) -> Any:
         return open_table(self.sandbox.environment, f"{self.sandbox.names['database']}.{table}")
-
-
-@pytest.fixture
-def tables() -> int:
-    """How many tables the source has; a test may parametrise it."""
-    return 1
-
-
-@pytest.fixture
-def world(sandbox: Sandbox, config: Path, httpserver: HTTPServer, tables: int) -> Iterator[World]:
-    """One source with its tables."""
-    yield World(sandbox, config, Api(httpserver), tables)
-    httpserver.clear()
