@@ -114,7 +114,7 @@ def _load(console: Console, sandbox: Connection, release: str) -> MergeResult:
     request = {"source": SOURCE, "extraction_time": moment}
     name = f"demo-{release}"
     execution = sandbox.start("load_source", request, name=name)
-    _succeed(watch(sandbox, execution, console=console), f"load_source of {release}")
+    _succeed(watch(sandbox, execution, console=console, brief=True), f"load_source of {release}")
     (result,) = MergeScd2Result.model_validate(_result(sandbox, name, "merge_scd2")).merges
     return result
 
@@ -125,7 +125,7 @@ def _maintain(console: Console, sandbox: Connection) -> None:
     contract = CONFIG / "contracts" / f"{TABLE}.yaml"
     contract.write_text(contract.read_text().replace(*SMALL_FILES))
     execution = sandbox.start("maintain_tables", {"source": SOURCE}, name="demo-maintenance")
-    _succeed(watch(sandbox, execution, console=console), "maintain_tables")
+    _succeed(watch(sandbox, execution, console=console, brief=True), "maintain_tables")
     done = _result(sandbox, "demo-maintenance", "maintain_tables")["actions"]
     if "rewrite_data_files" not in done:
         raise DemoError(f"maintenance did {done}, must compact")

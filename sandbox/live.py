@@ -16,25 +16,32 @@ from sandbox.history import MINOR, History, Visit
 POLL_SECONDS = 0.2
 
 
-def watch(connection: Connection, execution: Execution, *, console: Console) -> Outcome:
-    """Show an execution until it has ended, and return how."""
+def watch(
+    connection: Connection, execution: Execution, *, console: Console, brief: bool = False
+) -> Outcome:
+    """Show an execution until it has ended, and return how; brief shows no state but tasks."""
     if console.is_terminal:
         spinner = Spinner("dots", style="cyan")
         with Live(console=console, refresh_per_second=8) as live:
             for history in _histories(connection, execution):
-                live.update(_table(history, spinner))
+                live.update(_table(shown(history, brief=brief), spinner))
     else:
-        shown = 0
+        printed = 0
         for history in _histories(connection, execution):
-            for visit in history.visits[shown:]:
+            for visit in shown(history, brief=brief)[printed:]:
                 if visit.running:
                     break
                 _print_line(console, visit)
-                shown += 1
+                printed += 1
     outcome = connection.wait(execution)
     if outcome.status != "SUCCEEDED":
         _print_failure(console, history, outcome)
     return outcome
+
+
+def shown(history: History, *, brief: bool) -> list[Visit]:
+    """Return the visits to show."""
+    return [visit for visit in history.visits if visit.kind == "Task" or not brief]
 
 
 def _histories(connection: Connection, execution: Execution) -> Iterator[History]:
@@ -49,13 +56,13 @@ def _histories(connection: Connection, execution: Execution) -> Iterator[History
         time.sleep(POLL_SECONDS)
 
 
-def _table(history: History, spinner: Spinner) -> RenderableType:
+def _table(visits: list[Visit], spinner: Spinner) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     table.add_column(width=1)
     table.add_column()
     table.add_column(justify="right")
     table.add_column(overflow="fold")
-    for visit in history.visits:
+    for visit in visits:
         style = "dim" if visit.kind in MINOR else ""
         table.add_row(
             _mark(visit, spinner), Text(visit.state, style), _seconds(visit), _detail(visit)

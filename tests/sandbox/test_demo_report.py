@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from rich.console import Console, RenderableType
 from examples.airports.server import RELEASES
 from lakekit.batch import MergeResult
 from sandbox import demo, report
+from sandbox.history import History, Visit
+from sandbox.live import shown as visits_shown
 from sandbox.readers import Counts
 
 
@@ -56,6 +59,15 @@ def test_a_load_with_the_true_numbers_goes_into_the_summary(release: str) -> Non
     }  # fmt: skip
     with pytest.raises(demo.DemoError, match="must be"):
         demo._checked(release, result.model_copy(update={"closed": closed + 1}), 28000)
+
+
+def test_the_demo_shows_tasks_and_not_what_leads_from_one_to_the_next() -> None:
+    kinds = ("Task", "Choice", "Map", "Task", "Pass", "Succeed")
+    visits = [Visit(state=kind, kind=kind, entered=datetime.min) for kind in kinds]
+    history = History(logs=Path(), visits=visits)
+
+    assert [visit.kind for visit in visits_shown(history, brief=True)] == ["Task", "Task"]
+    assert visits_shown(history, brief=False) == visits
 
 
 def test_the_true_numbers_agree_with_each_other() -> None:
