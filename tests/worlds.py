@@ -75,6 +75,7 @@ class World:
         self.tables = [f"t{number}_{chr(97 + i)}" for i in range(tables)]
         self.table = self.tables[0]
         self._runs = count(1)
+        self._contracts = config / "contracts"
         names = {"source": self.source, "url": api.url}
         (config / "sources" / f"{self.source}.yaml").write_text(SOURCE.format(**names))
         for table in self.tables:
@@ -84,6 +85,12 @@ class World:
     def serve(self, *pages: list[Record], table: str = "") -> None:
         """Choose what the API has from now on."""
         self.api.pages[table or self.table] = list(pages)
+
+    def change_contract(self, before: str, after: str) -> None:
+        """Replace a part of the first table's contract."""
+        path = self._contracts / f"{self.table}.yaml"
+        assert before in path.read_text()
+        path.write_text(path.read_text().replace(before, after))
 
     def start(self, day: int) -> Execution:
         """Start a load of the given day of January 2026."""

@@ -131,6 +131,38 @@ def test_moto_still_delivers_no_event_to_this_target(moto, arn):
         events.put_events(Entries=[{"Source": "s", "DetailType": "d", "Detail": "{}"}])
 
 
+def object_event(client: Callable[[str], Any], name: str) -> dict[str, Any]:
+    """Return what a queue gets when an object is written."""
+    s3, sqs, events = client("s3"), client("sqs"), client("events")
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    s3.put_bucket_notification_configuration(
+        Bucket=name, NotificationConfiguration={"EventBridgeConfiguration": {}}
+    )
+    url = sqs.create_queue(QueueName=name)["QueueUrl"]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    pattern = {"source": ["aws.s3"], "detail": {"bucket": {"name": [name]}}}
+    events.put_rule(Name=name, EventPattern=json.dumps(pattern))
+    events.put_targets(Rule=name, Targets=[{"Id": "1", "Arn": found["Attributes"]["QueueArn"]}])
+    s3.put_object(Bucket=name, Key="k", Body=b"x")
+    [message] = until(lambda: sqs.receive_message(QueueUrl=url).get("Messages"))
+    event: dict[str, Any] = json.loads(message["Body"])
+    return event
+
+
+def test_moto_still_words_the_event_of_an_object_in_its_own_way(moto):
+    event = object_event(moto, "own-way")
+
+    assert "eTag" in event["detail"]["object"]
+
+
+def test_the_event_of_an_object_reads_as_on_aws(sandbox):
+    event = object_event(sandbox.client, "as-on-aws")
+
+    assert event["detail-type"] == "Object Created"
+    assert event["detail"]["object"]["etag"] == "9dd4e461268c8034f5c8564e155c67a6"
+    assert event["time"].endswith("Z")
+
+
 def test_an_event_starts_a_state_machine_with_the_input_of_its_rule(sandbox):
     machines, events = sandbox.client("stepfunctions"), sandbox.client("events")
     definition = {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": True}}}

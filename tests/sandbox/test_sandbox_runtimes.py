@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws import Sandbox
+from tests.sandboxes import ROOT
 
 JOB = Path(__file__).with_name("stand_in_job.py")
 
@@ -97,8 +98,7 @@ def test_a_missing_function_is_not_found(sandbox):
         client.invoke(FunctionName="nobody")
 
 
-@pytest.fixture(scope="module")
-def job(sandbox: Sandbox) -> str:
+def deploy_job(sandbox: Sandbox) -> str:
     glue = sandbox.client("glue")
     real = glue.get_job(JobName=sandbox.names["jobs"]["merge_scd2"])["Job"]
     return glue.create_job(
@@ -108,6 +108,11 @@ def job(sandbox: Sandbox) -> str:
         DefaultArguments=real["DefaultArguments"],
         ExecutionProperty={"MaxConcurrentRuns": 2},
     )["Name"]
+
+
+@pytest.fixture(scope="module")
+def job(sandbox: Sandbox) -> str:
+    return deploy_job(sandbox)
 
 
 def start(sandbox: Sandbox, job: str, **arguments: str) -> str:
@@ -186,3 +191,17 @@ def test_a_job_refuses_more_runs_than_it_may_have(sandbox, job):
 
     glue.batch_stop_job_run(JobName=job, JobRunIds=runs[::-1])
     assert {wait(sandbox, job, run)["JobRunState"] for run in runs} == {"STOPPED"}
+
+
+def test_with_cold_every_run_has_a_spark_of_its_own(sandbox):
+    # The other sandbox's folder has the templates already.
+    with Sandbox(root=ROOT, folder=sandbox.folder, cold=True) as cold:
+        name = deploy_job(cold)
+        run = wait(cold, name, start(cold, name))
+
+        assert (run["JobRunState"], run.get("ErrorMessage")) == ("SUCCEEDED", None)
+        for _ in range(50):
+            if cold.spark_worker_pid is None:
+                break
+            time.sleep(0.1)
+        assert cold.spark_worker_pid is None

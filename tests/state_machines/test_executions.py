@@ -80,6 +80,29 @@ def test_a_record_that_breaks_the_contract_is_quarantined_and_the_rest_is_merged
 def test_a_failed_job_is_recorded_and_the_next_run_makes_up_for_it(world):
     world.serve([ONE, TWO])
     world.load(1)
+    world.change_contract("max_deleted_ratio: 1", "max_deleted_ratio: 0.1")
+    world.serve([ONE])
+    execution = world.start(2)
+
+    failed = world.sandbox.wait(execution)
+
+    assert (failed.status, failed.error) == ("FAILED", "States.TaskFailed")
+    assert "TooManyDeletedError" in failed.cause
+    assert "TooManyDeletedError" in world.document(layout.failure_key(execution.name))["cause"]
+    assert "20260102_000000/.pending" in world.marks()
+    assert "20260102_000000/.complete" not in world.marks()
+    assert world.rows() == FIRST
+
+    world.change_contract("max_deleted_ratio: 0.1", "max_deleted_ratio: 1")
+    world.serve([ONE, THREE])
+    assert world.load(3).status == "SUCCEEDED"
+    assert world.rows() == [FIRST[0], (2, "here", 1, 2, False), (3, "here", 3, None, True)]
+    assert "20260102_000000/.complete" in world.marks()
+
+
+def test_a_merge_whose_worker_is_killed_is_made_up_for_by_the_next_run(world):
+    world.serve([ONE, TWO])
+    world.load(1)
     world.serve([ONE, MOVED, THREE])
     execution = world.start(2)
     kill_during_merge(world, execution)
