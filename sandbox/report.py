@@ -75,6 +75,6 @@ def travel_line(table: str, first: MergeResult, then: Counts) -> Text:
     """Show the table as it was after a run."""
     line = Text("  ")
     line.append(number(then.total), style="bold")
-    line.append(" rows by time travel to the first load: ")
+    line.append(" rows after the first load: ")
     line.append(f"FROM {table} VERSION AS OF {first.snapshot_id}", style="cyan")
     return line
