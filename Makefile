@@ -37,8 +37,12 @@ synth: $(READY) ## The CloudFormation templates and packages of all environments
 	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out
 
 .PHONY: bench
-bench: $(READY) ## Measure the merge
+bench: $(READY) ## Measure the merge against its peers: the long sweeps
 	$(ENV) && $(PY) -m benchmarks
+
+.PHONY: bench-quick
+bench-quick: $(READY) ## Measure the merge against the article's method and the floor
+	$(ENV) && $(PY) -m benchmarks --quick
 
 .PHONY: type
 type: $(READY) ## mypy alone

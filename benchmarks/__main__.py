@@ -1,0 +1,128 @@
+"""The command line: `python -m benchmarks [--quick]`, `python -m benchmarks profile ...`."""
+
+import argparse
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import workloads
+from benchmarks.contestants import CONTESTANTS, CORE, Place
+from benchmarks.generator import build
+from benchmarks.harness import ROOT, Course, _empty, measure
+from benchmarks.profile import profile
+from benchmarks.summary import markdown, summarise
+from benchmarks.workloads import Workload, shape
+from lakekit.spark.jars import class_path
+from lakekit.spark.session import CATALOG_TABLES
+
+OUT = ROOT / "build" / "bench"
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    options = _parser().parse_args(arguments)
+    action = {"profile": _profile, "run": _run}[options.command]
+    action(options)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("command", nargs="?", default="run", choices=("run", "profile"))
+    parser.add_argument("--quick", action="store_true", help="a few minutes on two cores")
+    parser.add_argument("--keys", type=int, help="current keys; the sweeps scale with it")
+    parser.add_argument("--largest", type=int, default=5_000_000, help="keys of the largest size")
+    parser.add_argument("--history", type=int, help="closed versions per key: one workload only")
+    parser.add_argument("--changed", type=float, help="share changed: one workload only")
+    parser.add_argument("--extract", choices=("full", "incremental"), default="full")
+    parser.add_argument("--key-type", choices=("bigint", "string", "composite"), default="bigint")
+    parser.add_argument("--contestants", help="names, with commas between them")
+    parser.add_argument("--contestant", default="lakekit", help="of a profile")
+    parser.add_argument("--runs", type=int, default=3, help="timed batches per workload")
+    parser.add_argument("--memory", default="3g", help="heap of every Spark driver")
+    parser.add_argument("--no-plans", action="store_true", help="of a profile: the times alone")
+    return parser
+
+
+def _chosen(options: argparse.Namespace) -> list[Workload]:
+    if options.history is not None or options.changed is not None or options.command == "profile":
+        history = 4 if options.history is None else options.history
+        changed = 0.01 if options.changed is None else options.changed
+        keys = options.keys or 100_000
+        one = shape(keys, history, changed, options.extract, key_type=options.key_type)
+        return [replace(one, runs=options.runs)]
+    if options.quick:
+        found = workloads.quick(options.keys or 100_000)
+    else:
+        found = workloads.full(options.keys or 2_000_000, options.largest)
+    return [replace(workload, runs=options.runs) for workload in found]
+
+
+def _profile(options: argparse.Namespace) -> None:
+    (workload,) = _chosen(options)
+    data = build(workload, OUT / "data")
+    folder = OUT / "work" / "profile"
+    _empty(folder)
+    with closing(sqlite3.connect(folder / "catalog.db")) as connection:
+        connection.executescript(CATALOG_TABLES)
+    place = Place(folder, data, class_path(), memory=options.memory)
+    profile(options.contestant, data, place, say, plans=not options.no_plans)
+
+
+def _run(options: argparse.Namespace) -> None:
+    names = options.contestants.split(",") if options.contestants else list(CORE)
+    unknown = sorted(set(names) - set(CONTESTANTS))
+    if unknown:
+        raise SystemExit(f"unknown contestants: {', '.join(unknown)}")
+    course = Course(OUT, class_path(), {False: Path(sys.executable)}, memory=options.memory)
+    summary: dict[str, Any] = {"machine": _machine(options), "workloads": []}
+    for workload in _chosen(options):
+        measured = measure(workload, names, course, say)
+        summary["workloads"].append(summarise(measured))
+        _write(summary)
+    say("\n" + markdown(summary))
+
+
+def _write(summary: dict[str, Any]) -> None:
+    (OUT / "summary.json").write_text(json.dumps(summary, indent=2, default=str) + "\n")
+    (OUT / "summary.md").write_text(markdown(summary))
+
+
+def _machine(options: argparse.Namespace) -> dict[str, Any]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    git = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(
+        git, check=False, capture_output=True, text=True, cwd=ROOT
+    ).stdout.strip()  # noqa: S603
+    facts = {
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory, 1),
+        "load_at_start": os.getloadavg()[0],
+        "heap": options.memory,
+        "commit": commit,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    text = (
+        f"{facts['cores']} cores, {facts['memory_gb']} GB; Spark local[2], heap {facts['heap']}; "
+        f"load of the machine at the start {facts['load_at_start']:.1f}; commit {commit}; "
+        "medians of the timed batches, after one to warm up"
+    )
+    return facts | {"text": text}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

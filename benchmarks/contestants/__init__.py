@@ -1,0 +1,37 @@
+"""The contestants, by name, each with the environment that it runs in."""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from benchmarks.contestants.base import Contestant, Place
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a contestant's class is, and whether it needs the peers' virtual environment."""
+
+    where: str
+    peer: bool = False
+    delta: bool = False
+    apart: bool = False
+
+
+CONTESTANTS = {
+    "lakekit": Entry("lakekit:Lakekit"),
+    "article_cow": Entry("article:ArticleCow"),
+    "article_mor": Entry("article:ArticleMor"),
+    "floor": Entry("floor:Floor"),
+    "dbt": Entry("dbt:Dbt", peer=True),
+    "dbt_mor": Entry("dbt:DbtMor", peer=True),
+    "sqlmesh": Entry("sqlmesh:Sqlmesh", peer=True),
+    "mack": Entry("mack:Mack", peer=True, delta=True),
+    "dlt_duckdb": Entry("dlt_duckdb:DltDuckdb", peer=True, apart=True),
+}
+CORE = ("lakekit", "article_cow", "article_mor", "floor")
+
+
+def open_contestant(name: str, place: Place) -> Contestant:
+    """Make one contestant; its module is imported only here."""
+    module, kind = CONTESTANTS[name].where.split(":")
+    found: Contestant = getattr(import_module(f"benchmarks.contestants.{module}"), kind)(place)
+    return found

@@ -1,0 +1,69 @@
+"""Lakekit itself, called as a Glue job calls it."""
+
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contestants.base import IcebergContestant
+from lakekit.batch import Batch
+from lakekit.contracts import Contract
+from lakekit.spark import changes
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.tables import create_or_evolve
+
+
+class Lakekit(IcebergContestant):
+    """`merge_scd2` with the contract's defaults."""
+
+    about = "lakekit.spark.scd2.merge_scd2, contract defaults"
+    cache_catalog = False
+
+    @property
+    def contract(self) -> Contract:
+        """The contract of the dimension."""
+        return Contract.model_validate(
+            {
+                "contract": "customer",
+                "source": "benchmark",
+                "endpoint": {"path": "/customers"},
+                "schema": [{"name": c.name, "type": c.type} for c in self.columns],
+                "history": {"keys": list(self.keys), "max_deleted_ratio": 1},
+            }
+        )
+
+    def prepare(self) -> None:
+        create_or_evolve(self.spark, self.contract, self.table)
+        # The rows as a merge writes them, closed and current ones; no run is recorded for them.
+        _with_row_hash(self.read_history(), self.contract).selectExpr(
+            *self.names,
+            "CAST(valid_from AS timestamp_ntz) AS _ingested_at",
+            "'history' AS _source_file",
+            "is_current AS _is_current",
+            "CAST(valid_from AS timestamp_ntz) AS _valid_from",
+            "CAST(valid_to AS timestamp_ntz) AS _valid_to",
+            "_row_hash",
+        ).writeTo(self.table).append()
+
+    def run(self, number: int) -> Any:
+        batch = Batch(
+            run_id=f"run-{number}",
+            extract=self.data.workload.extract,
+            extraction_time=self.data.moment(number).replace(tzinfo=UTC),
+            files=tuple(str(file) for file in self.data.batch(number)),
+        )
+        staging = (self.place.folder / "staging").as_uri()
+        result = merge_scd2(self.spark, self.contract, batch, self.table, staging=staging)
+        return result.model_dump(mode="json")
+
+    def read_back(self, target: Path) -> None:
+        times = ("_valid_from AS valid_from", "_valid_to AS valid_to", "_is_current AS is_current")
+        self.write_back(target, *times, source=self.table)
+
+
+def _with_row_hash(frame: Any, contract: Contract) -> Any:
+    if hasattr(changes, "with_row_hash"):
+        tracked = [c for c in contract.columns if c.name in contract.tracked]
+        return changes.with_row_hash(frame, tracked)
+    from lakekit.sql.row_hash import row_hash  # noqa: PLC0415  the engine has one or the other
+
+    return frame.selectExpr("*", f"{row_hash(contract.tracked)} AS _row_hash")

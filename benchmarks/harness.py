@@ -1,0 +1,190 @@
+"""All contestants of a workload in one run: same data, same machine, same JVM settings.
+
+Each has a process of its own that lives through the workload. A batch goes round all of them
+before the next one starts, in an order that changes with the batch; the first batch warms up.
+"""
+
+import json
+import os
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.check import MODEL_LIMIT, agrees_with_model, check
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.generator import Dataset, build
+from benchmarks.workloads import Workload
+from lakekit.spark.session import CATALOG_TABLES
+
+ROOT = Path(__file__).absolute().parent.parent
+PATIENCE = 3600.0
+
+
+class ContestantError(Exception):
+    """A contestant failed, with what it said."""
+
+
+@dataclass
+class Worker:
+    """The process of one contestant."""
+
+    name: str
+    process: subprocess.Popen[str]
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    about: str = ""
+    error: str = ""
+
+    def ask(self, do: str, patience: float = PATIENCE, **arguments: Any) -> Any:
+        """Send one command and wait for its answer."""
+        pipe_in, pipe_out = self.process.stdin, self.process.stdout
+        assert pipe_in is not None and pipe_out is not None  # noqa: S101  opened as pipes
+        ready: Sequence[Any] = ()
+        try:
+            pipe_in.write(json.dumps({"do": do, **arguments}) + "\n")
+            pipe_in.flush()
+            ready, _, _ = select.select([pipe_out], [], [], patience)
+            line = pipe_out.readline() if ready else ""
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            why = "its process ended" if self.process.poll() is not None else "no answer in time"
+            raise ContestantError(f"{do}: {why}")
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise ContestantError(f"{do}: {answer['error']}")
+        return answer["value"]
+
+    def end(self) -> None:
+        """Stop the process and the JVM that belongs to it."""
+        try:
+            self.ask("close", patience=60)
+            self.process.communicate(timeout=60)
+        except (ContestantError, subprocess.TimeoutExpired, ValueError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where the benchmark works, and the settings that all contestants share."""
+
+    root: Path
+    class_path: str
+    python: dict[bool, Path]
+    delta_jars: str = ""
+    master: str = "local[2]"
+    memory: str = "3g"
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def start(self, name: str, data: Dataset) -> Worker:
+        """Start a contestant's process in a new folder."""
+        folder = self.root / "work" / data.folder.name / name
+        _empty(folder)
+        with closing(sqlite3.connect(folder / "catalog.db")) as connection:
+            connection.executescript(CATALOG_TABLES)
+        entry = CONTESTANTS[name]
+        log = (folder / "log.txt").open("w")
+        process = subprocess.Popen(  # noqa: S603  our own module
+            [str(self.python[entry.peer]), "-m", "benchmarks.worker"],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+            text=True, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+        )  # fmt: skip
+        log.close()
+        worker = Worker(name, process)
+        worker.about = worker.ask(
+            "open", name=name, workload=data.workload.as_dict(), data=str(data.folder),
+            folder=str(folder), class_path=self.delta_jars if entry.delta else self.class_path,
+            master=self.master, memory=self.memory, settings=self.settings,
+        )  # fmt: skip
+        return worker
+
+
+def measure(
+    workload: Workload, names: Sequence[str], course: Course, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Run one workload with all contestants and return what was measured."""
+    say(f"\n{workload.name}")
+    start = time.perf_counter()
+    data = build(workload, course.root / "data")
+    say(f"  data {time.perf_counter() - start:.0f} s")
+    model = agrees_with_model(data) if workload.keys <= MODEL_LIMIT else None
+    workers: list[Worker] = []
+    entries = {}
+    try:
+        for name in names:
+            workers.append(course.start(name, data))
+            _guarded(workers[-1], _prepare, say)
+        for number in range(workload.batches):
+            for worker in _order(workers, number):
+                _guarded(worker, _run, say, number)
+        for worker in workers:
+            entries[worker.name] = _finish(worker, data, course, say)
+    finally:
+        for worker in workers:
+            worker.end()
+    return {
+        "workload": workload.name, "parameters": workload.as_dict(),
+        "expectation_checked_against_model": model, "contestants": entries,
+    }  # fmt: skip
+
+
+def _order(workers: list[Worker], number: int) -> list[Worker]:
+    """Return who goes when: another one first every time, and every second time backwards."""
+    turned = workers[number % len(workers) :] + workers[: number % len(workers)]
+    return turned[::-1] if number % 2 else turned
+
+
+def _guarded(worker: Worker, action: Callable[..., None], *arguments: Any) -> None:
+    """Do one thing with a contestant that has not failed yet; a failure ends only its own race."""
+    if worker.error:
+        return
+    try:
+        action(worker, *arguments)
+    except ContestantError as error:
+        worker.error = str(error)
+
+
+def _prepare(worker: Worker, say: Callable[[str], None]) -> None:
+    say(f"  {worker.name}: prepared in {worker.ask('prepare'):.0f} s")
+
+
+def _run(worker: Worker, say: Callable[[str], None], number: int) -> None:
+    worker.runs.append(worker.ask("run", number=number))
+    what = "warm-up" if number == 0 else f"run {number}"
+    say(f"  {worker.name}: {what} {worker.runs[-1]['seconds']:.2f} s")
+
+
+def _finish(
+    worker: Worker, data: Dataset, course: Course, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Read a contestant's table back and judge it."""
+    entry: dict[str, Any] = {"about": worker.about, "runs": worker.runs}
+    try:
+        if not worker.error:
+            entry["files"] = worker.ask("files")
+        if not worker.error and worker.name != "floor":
+            target = course.root / "work" / data.folder.name / worker.name / "read_back"
+            worker.ask("read_back", target=str(target))
+            entry["verdict"] = asdict(check(data, target))
+            say(f"  {worker.name}: correct {entry['verdict']['correct']}")
+    except ContestantError as error:
+        worker.error = str(error)
+    if worker.error:
+        entry["error"] = worker.error
+        say(f"  {worker.name}: {worker.error[:300]}")
+    return entry
+
+
+def _empty(folder: Path) -> None:
+    if folder.exists():
+        subprocess.run(["/bin/rm", "-rf", str(folder)], check=True)  # noqa: S603  our own folder
+    folder.mkdir(parents=True)

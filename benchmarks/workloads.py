@@ -1,0 +1,92 @@
+"""What is measured: shapes of data, and the sets of them behind the commands."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Extract = Literal["full", "incremental"]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One shape of data and the batches that are merged into it.
+
+    Attributes:
+        keys: Current keys at the start.
+        history: Closed versions per key at the start.
+        changed: Share of the current keys with new content in every batch.
+        new: Share of new keys, relative to the current ones.
+        deleted: Share of keys that are gone; only a full extract can tell.
+        batch: Records of an incremental batch, relative to the current keys; a full one has all.
+        null_flips: Share of the changes that only turn one column from or to null.
+        runs: Timed batches, after one to warm up.
+    """
+
+    keys: int
+    history: int = 4
+    changed: float = 0.01
+    extract: Extract = "full"
+    new: float = 0.001
+    deleted: float = 0.001
+    batch: float = 0.02
+    null_flips: float = 0.1
+    key_type: Literal["bigint", "string", "composite"] = "bigint"
+    seed: int = 7
+    runs: int = 3
+
+    @property
+    def name(self) -> str:
+        """A name that a person reads in the table."""
+        key = "" if self.key_type == "bigint" else f", {self.key_type} key"
+        keys = f"{self.keys / 1e6:g} M" if self.keys >= 1_000_000 else f"{self.keys / 1e3:g} k"
+        what = "unchanged" if not self.changed else f"{self.changed * 100:g} % changed"
+        return f"{keys} keys{key}, {self.history} closed versions, {self.extract}, {what}"
+
+    @property
+    def batches(self) -> int:
+        """All batches, the first to warm up."""
+        return self.runs + 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the parameters, for the summary and for what identifies the data."""
+        return asdict(self)
+
+
+def shape(keys: int, history: int, changed: float, extract: Extract, **rest: Any) -> Workload:
+    """Return a workload whose new and deleted keys are a tenth of the changed ones."""
+    deleted = changed / 10 if extract == "full" else 0.0
+    return Workload(
+        keys, history, changed, extract,
+        new=changed / 10, deleted=deleted, batch=min(1.0, 2 * changed or 0.02), **rest,
+    )  # fmt: skip
+
+
+def quick(keys: int = 100_000) -> list[Workload]:
+    """Return the set that two cores finish in minutes."""
+    return [
+        shape(keys, 0, 0.01, "full"),
+        shape(keys, 4, 0.01, "full"),
+        shape(keys, 4, 0.01, "incremental"),
+        shape(keys, 4, 0.0, "full"),
+    ]
+
+
+def full(keys: int = 2_000_000, largest: int = 5_000_000) -> list[Workload]:
+    """Return the sweeps: history, share changed, size and key type, full and incremental."""
+    return list(dict.fromkeys(_sweeps(keys, largest)))
+
+
+def _sweeps(keys: int, largest: int) -> Iterator[Workload]:
+    extracts: tuple[Extract, ...] = ("full", "incremental")
+    for extract in extracts:
+        yield from (shape(keys, history, 0.01, extract) for history in (0, 1, 4, 9))
+    for extract in extracts:
+        shares = (0.0, 0.0001, 0.001, 0.1, 1.0)
+        yield from (shape(keys // 4, 4, changed, extract) for changed in shares)
+    yield shape(keys, 4, 0.0, "full")
+    for extract in extracts:
+        sizes = (10_000, 100_000, 1_000_000, largest)
+        yield from (shape(size, 1, 0.01, extract) for size in sizes)
+    yield from (
+        shape(keys // 4, 4, 0.01, "full", key_type=kind) for kind in ("string", "composite")
+    )
