@@ -109,7 +109,7 @@ def _root() -> Path:
 
 
 def _connect(endpoint: str | None, data: Path) -> Any:
-    from sandbox.aws.face import Connection, ask  # noqa: PLC0415
+    from sandbox.aws.connection import Connection, ask  # noqa: PLC0415
 
     state = data / STATE
     hint = "start one in another terminal: lakekit sandbox up"

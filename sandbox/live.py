@@ -10,7 +10,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from sandbox.aws.face import Connection, Execution, Outcome
+from sandbox.aws.connection import Connection, Execution, Outcome
 from sandbox.history import MINOR, History, Visit
 
 POLL_SECONDS = 0.2

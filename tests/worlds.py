@@ -1,6 +1,8 @@
 """A source of its own for a test: an API on loopback, contracts, runs, tables."""
 
 import json
+import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,15 @@ quality: {{max_rejected_ratio: 0.6}}
 """
 COLUMNS = ("id", "city", "_valid_from", "_valid_to", "_is_current")
 _numbers = count(1)
+
+
+def until(what: Callable[[], Any], *, seconds: float = 60) -> Any:
+    """Return what comes true, once it does."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
 
 
 class Api:

@@ -54,7 +54,7 @@ def read_settings(line: str) -> tuple[Settings, int]:
 
 def client_maker(settings: Settings) -> Callable[[str], Any]:
     """Return a function that makes clients of this sandbox."""
-    session = boto3.Session(
+    session: Any = boto3.Session(
         aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
         region_name=settings.region,

@@ -3,13 +3,12 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from lakekit import layout
+from tests.worlds import until
 
 ONE, TWO, THREE = ({"id": n, "city": "here"} for n in (1, 2, 3))
 MOVED = {"id": 2, "city": "there"}
@@ -20,14 +19,6 @@ SECOND = [
     (2, "there", 2, None, True),
     (3, "here", 2, None, True),
 ]
-
-
-def until(what: Callable[[], Any], *, seconds: float = 60) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-    return found
 
 
 def test_two_loads_open_and_close_versions_and_leave_evidence(world):
