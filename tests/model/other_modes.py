@@ -28,7 +28,8 @@ def upserted(runs: Sequence[Run], options: Options) -> list[Row]:
 def appended(runs: Sequence[Run], options: Options) -> list[Row]:
     """Return one row per key and sequence, or per key, or per record if there is no key.
 
-    What an earlier run appended stays; within a run the tie-break decides.
+    What an earlier run appended stays; within a run the tie-break decides. There are no versions,
+    hence no columns of validity.
     """
     columns = stored(runs, options)
     table: dict[Any, Row] = {}
@@ -40,9 +41,9 @@ def appended(runs: Sequence[Run], options: Options) -> list[Row]:
             if not options.keys:
                 identity = (arrival, position)
             rank = (tie_rank(record, options), position)
-            name = {column: record[column] for column in options.keys}
             if identity not in best or rank >= best[identity][0]:
-                best[identity] = (rank, row(name, columns, options, (moment, None, record)))
+                shown = {column: record.get(column) for column in (*options.keys, *columns)}
+                best[identity] = (rank, shown)
         for identity, (_, shown) in best.items():
             table.setdefault(identity, shown)
     return list(table.values())

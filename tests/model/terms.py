@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -81,8 +82,13 @@ def key_of(record: Record, options: Options) -> Key | None:
 
 
 def moment_of(record: Record, run: Run, options: Options) -> Any:
-    """Return when a record holds: its sequence, else the extraction time of its run."""
-    return run.time if options.sequence_by is None else record.get(options.sequence_by)
+    """Return when a record holds: its sequence, else the extraction time of its run.
+
+    A day holds from its midnight on.
+    """
+    moment = run.time if options.sequence_by is None else record.get(options.sequence_by)
+    day = isinstance(moment, date) and not isinstance(moment, datetime)
+    return datetime.combine(moment, time()) if day else moment
 
 
 def is_delete(record: Record, run: Run, options: Options) -> bool:

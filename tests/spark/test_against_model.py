@@ -1,6 +1,5 @@
-"""The merge against the independent model: a thousand random histories, multiplexed over keys."""
+"""The merge against the independent model: random histories, many keys of them in each run."""
 
-import random
 from datetime import UTC, datetime
 
 import pytest
@@ -9,43 +8,57 @@ from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.spark.scd2 import merge_scd2
 from tests.model.admission import history
-from tests.model.terms import Options, Run, comparable
+from tests.model.terms import comparable
+from tests.spark.combinations import COMBINATIONS
 from tests.spark.conftest import CONTRACT
+from tests.spark.random_histories import random_runs, recut, untied
+from tests.spark.replay import Replay
 
-KEYS, DAYS = 500, 6
-
-
-def _records(chance: random.Random, alive: float) -> list[dict[str, object]]:
-    """Return one extract: some keys are absent, some stand twice, few values are ever new."""
-    names = [None, "", "a", "Ä", "null", "a|b"]
-    records = [
-        {"id": key, "name": chance.choice(names), "city": chance.choice(names)}
-        for key in range(KEYS)
-        for _ in range(chance.choice([1, 1, 1, 2]))
-        if chance.random() < alive
-    ]
-    chance.shuffle(records)
-    return records
+MOST_KEYS = 300
+ORDERLESS = [c for c in COMBINATIONS if c.name in ("changes", "overwrite", "partial", "latest")]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_every_state_of_a_random_history_equals_the_model(load, spark, table, seed):
-    chance = random.Random(seed)
-    contract = load_contract(CONTRACT)
-    options = Options(keys=("id",))
-    runs: list[Run] = []
-    for day in range(1, DAYS + 1):
-        kind = chance.choice(["full", "full", "incremental"])
-        records = _records(chance, 0.8 if kind == "full" else 0.3)
-        runs.append(Run(kind, datetime(2026, 1, day), records))
+def pytest_generate_tests(metafunc):
+    """Share the histories out to the combinations: as few tables as can hold them."""
+    if "seed" in metafunc.fixturenames:
+        share = -(-metafunc.config.getoption("histories") // len(COMBINATIONS))
+        tables = -(-share // MOST_KEYS)
+        keys = -(-share // tables)
+        told = [(c, seed, keys) for seed in range(tables) for c in COMBINATIONS]
+        names = [f"{c.name}-{seed}" for c, seed, _ in told]
+        metafunc.parametrize(("combination", "seed", "keys"), told, ids=names)
 
-        done = load(day, *records, extract=kind, promise=contract)
 
-        columns = "id, name, city, _valid_from, _valid_to, _is_current"
-        found = [row.asDict() for row in spark.sql(f"SELECT {columns} FROM {table}").collect()]
-        assert comparable(found) == comparable(history(runs, options))
-        kept = done.opened + done.unchanged
-        assert len(records) == kept + done.duplicates + done.quarantined
+@pytest.fixture
+def replay(spark, tmp_path, table):
+    def start(combination, suffix=""):
+        return Replay(spark, combination, table + suffix, tmp_path)
+
+    return start
+
+
+def test_every_state_of_random_histories_equals_the_model(replay, combination, seed, keys):
+    story = replay(combination)
+
+    for run in random_runs(combination, seed, keys=keys):
+        story.check(run)
+
+    story.assert_sound()
+
+
+@pytest.mark.parametrize("combination", ORDERLESS, ids=lambda c: c.name)
+def test_neither_order_nor_cutting_into_runs_shows(replay, combination):
+    runs = untied(random_runs(combination, 7, keys=60), combination)
+    options = combination.options
+    shuffled = recut(runs, 8)
+    story = replay(combination)
+
+    for run in shuffled:
+        story.merge(run)
+
+    expected = comparable(history(runs, options))
+    assert comparable(history(shuffled, options)) == expected
+    assert comparable(story.rows()) == expected
 
 
 def test_the_time_zone_of_the_session_changes_nothing(load, spark, rows):

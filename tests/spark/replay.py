@@ -1,0 +1,156 @@
+"""Runs of the model as landed files: merge them, read the whole table and all its states."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from pyspark.sql import SparkSession
+
+from lakekit.batch import Batch, MergeResult
+from lakekit.spark.scd2 import merge_scd2
+from tests.model.admission import accepted, admit, history
+from tests.model.terms import BAD, Row, Run, comparable, content, stored, tracked
+from tests.spark.combinations import Combination
+
+ENCODER = msgspec.json.Encoder(decimal_format="number")
+CONTROL = ("_valid_from", "_valid_to", "_is_current")
+
+
+@dataclass
+class Replay:
+    """One table that runs are merged into."""
+
+    spark: SparkSession
+    combination: Combination
+    table: str
+    folder: Path
+    runs: list[Run] = field(default_factory=list)
+    results: list[MergeResult] = field(default_factory=list)
+    _numbers: Any = field(default_factory=count)
+
+    def merge(self, run: Run, run_id: str | None = None) -> MergeResult:
+        """Land a run in two files and merge it."""
+        number = next(self._numbers)
+        half = len(run.records) // 2
+        files = []
+        for part, records in enumerate((run.records[:half], run.records[half:])):
+            file = self.folder / f"{self.table}-{number}-{part}.ndjson"
+            lines = (_line(record, self.combination) for record in records)
+            file.write_bytes(b"".join(line + b"\n" for line in lines))
+            files.append(str(file))
+        batch = Batch(
+            run_id=run_id or f"run-{number}",
+            extract=run.kind,
+            extraction_time=run.time.replace(tzinfo=UTC),
+            files=tuple(files),
+        )
+        staging = (self.folder / "staging").as_uri()
+        contract = self.combination.contract
+        done = merge_scd2(self.spark, contract, batch, self.table, staging=staging)
+        self.runs.append(run)
+        self.results.append(done)
+        return done
+
+    def check(self, run: Run) -> None:
+        """Merge a run; the whole table, and the records counted, are those of the model."""
+        options = self.combination.options
+        known = accepted(self.runs, options)
+        done = self.merge(run)
+        found, expected = self.rows(), history(self.runs, options)
+        if comparable(found) != comparable(expected):
+            pytest.fail(self._story(found, expected), pytrace=False)
+        assert done.quarantined == admit(run, known, options)[1]
+        if not self.combination.late:
+            told = done.opened + done.unchanged + done.duplicates + done.superseded
+            assert told + done.quarantined + done.deletes == len(run.records)
+
+    def _story(self, found: list[Row], expected: list[Row]) -> str:
+        """Tell the shortest history of a key that came out wrong."""
+        keys = self.combination.options.keys
+
+        def of(key: Any, rows: Iterable[Row]) -> list[Row]:
+            return [row for row in rows if content(row, keys) == key]
+
+        def told(key: Any) -> list[str]:
+            return [f"  {r.kind} {r.time}: {of(key, r.records) or 'absent'}" for r in self.runs]
+
+        wrong = {
+            key
+            for key in (content(row, keys) for row in (*found, *expected))
+            if comparable(of(key, found)) != comparable(of(key, expected))
+        }
+        shortest = min(wrong, key=lambda key: (sum(map(len, told(key))), str(key)))
+        lines = [f"{len(wrong)} keys differ in {self.combination.name}", *told(shortest)]
+        for title, rows in (("expected", expected), ("found", found)):
+            mine = sorted(of(shortest, rows), key=lambda row: str(row.get("_valid_from")))
+            lines += [f"{title}:", *(f"  {row}" for row in mine)]
+        return "\n".join(lines)
+
+    def rows(self, snapshot: int | None = None) -> list[Row]:
+        """Return the whole table, at a snapshot of it if given."""
+        options, columns = self.combination.options, self.combination.columns
+        names = [name for name in columns if name not in options.except_columns]
+        select = [
+            f"CAST({n} AS timestamp_ntz) AS {n}" if columns[n] == "timestamp" else n for n in names
+        ]
+        shown = [] if options.mode == "append" else [*CONTROL]
+        shown += ["_is_deleted"] if options.deletes == "mark" else []
+        at = "" if snapshot is None else f" VERSION AS OF {snapshot}"
+        query = f"SELECT {', '.join([*select, *shown])} FROM {self.table}{at}"
+        return [row.asDict(recursive=True) for row in self.spark.sql(query).collect()]
+
+    def states(self) -> list[list[Row]]:
+        """Return the whole table at every state that main ever had."""
+        ids = self.spark.sql(f"SELECT DISTINCT snapshot_id FROM {self.table}.history").collect()
+        return [self.rows(row["snapshot_id"]) for row in ids]
+
+    def assert_sound(self) -> None:
+        """Hold every state of main against the invariants of its mode."""
+        states = self.states()
+        assert len(states) == sum(done.committed for done in self.results)
+        for rows in states:
+            if self.combination.options.mode != "append":
+                self._assert_sound(rows)
+            if self.combination.options.mode == "scd1":
+                assert all(row["_is_current"] for row in rows)
+
+    def _assert_sound(self, rows: Iterable[Row]) -> None:
+        options = self.combination.options
+        compared = (*tracked(stored(self.runs, options), options), "_is_deleted")
+        by_key: dict[Any, list[Row]] = {}
+        for row in rows:
+            by_key.setdefault(content(row, options.keys), []).append(row)
+        for versions in by_key.values():
+            versions.sort(key=lambda row: row["_valid_from"])
+            for row in versions:
+                assert row["_is_current"] == (row["_valid_to"] is None)
+                assert row["_is_current"] or row["_valid_from"] < row["_valid_to"]
+            for one, other in pairwise(versions):
+                assert one["_valid_to"] is not None
+                assert one["_valid_to"] <= other["_valid_from"]
+                if one["_valid_to"] == other["_valid_from"]:
+                    assert content(one, compared) != content(other, compared)
+
+
+def _line(record: dict[str, Any], combination: Combination) -> bytes:
+    return ENCODER.encode({n: _json(v, combination.columns[n]) for n, v in record.items()})
+
+
+def _json(value: Any, kind: str = "") -> Any:
+    if value is BAD:
+        return "this is no number"
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, datetime) and kind == "timestamp":
+        return value.replace(tzinfo=UTC)
+    if isinstance(value, dict):
+        return {name: _json(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_json(part) for part in value]
+    return value

@@ -1,0 +1,158 @@
+"""Published bugs that are about whole runs: empty, partial, colliding, crashed, or grown."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.errors import TooManyDeletedError
+from lakekit.spark import publish
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+
+
+def contract_with(history: str, text: str = CONTRACT):
+    return load_contract(text.replace("keys: [id]", history))
+
+
+def test_an_empty_extract_neither_closes_all_nor_poisons_the_next(load, rows):
+    """dbt, SQLMesh; dlt-saga #249."""
+    guarded = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.2"))
+    load(1, ANN, promise=guarded)
+    with pytest.raises(TooManyDeletedError):
+        load(2, promise=guarded)
+
+    load(3, {**ANN, "city": "Rome"}, promise=guarded)
+
+    assert rows() == [(1, "Ann", "Oslo", 1, 3, False), (1, "Ann", "Rome", 3, None, True)]
+
+
+def test_one_missing_tenant_does_not_close(load, rows):
+    """dbt and SQLMesh have no scope."""
+    scoped = contract_with("keys: [id], delete_scope: [city]")
+    load(1, ANN, {**ANN, "id": 3}, BEN, promise=scoped)
+
+    load(2, ANN, promise=scoped)
+
+    assert rows() == [
+        (1, "Ann", "Oslo", 1, None, True),
+        (2, "Ben", "Bonn", 1, None, True),
+        (3, "Ann", "Oslo", 1, 2, False),
+    ]
+
+
+def test_parts_of_a_key_are_not_glued_together(load, rows):
+    """dlt: CONCAT without a separator makes one key of these two."""
+    both = contract_with("keys: [name, city]")
+    load(
+        1, {"id": 1, "name": "a", "city": "bc"}, {"id": 2, "name": "ab", "city": "c"}, promise=both
+    )
+
+    load(2, {"id": 1, "name": "a", "city": "bc"}, promise=both)
+
+    assert rows() == [(1, "a", "bc", 1, None, True), (2, "ab", "c", 1, 2, False)]
+
+
+def test_a_null_key_does_not_keep_others_from_closing(load, rows, spark, table):
+    """dlt: NOT IN a set with a null is never true."""
+    load(1, ANN, BEN)
+
+    done = load(2, ANN, {"id": None, "name": "x"})
+
+    assert rows() == [(1, "Ann", "Oslo", 1, None, True), (2, "Ben", "Bonn", 1, 2, False)]
+    assert (done.quarantined, spark.table(f"{table}_quarantine").count()) == (1, 1)
+
+
+def test_a_change_in_a_column_that_is_not_tracked_opens_nothing(load, rows):
+    """dbt-core #10438, dbt-adapters #273."""
+    partly = contract_with("keys: [id], track_history_except: [city]")
+    load(1, ANN, promise=partly)
+
+    load(2, {**ANN, "city": "Rome"}, promise=partly)
+
+    assert rows() == [(1, "Ann", "Rome", 1, None, True)]
+
+
+def test_a_deleted_key_is_marked_once_however_long_it_is_gone(load, rows):
+    """dbt-adapters #524, #1240: hard_deletes new_record adds rows at every run."""
+    marked = contract_with("keys: [id], deletes: mark")
+    load(1, ANN, BEN, promise=marked)
+    load(2, BEN, promise=marked)
+
+    load(3, BEN, promise=marked)
+    load(4, ANN, BEN, promise=marked)
+
+    assert rows("id, name, city, _is_deleted") == [
+        (1, "Ann", "Oslo", False, 1, 2, False),
+        (1, None, None, True, 2, 4, False),
+        (1, "Ann", "Oslo", False, 4, None, True),
+        (2, "Ben", "Bonn", False, 1, None, True),
+    ]
+
+
+def test_a_new_column_opens_no_versions_until_it_changes(load, rows, spark, table):
+    """dbt-core #10088, dbt-adapters #1702, dbt-glue #571."""
+    load(1, ANN, BEN)
+    wider = load_contract(
+        CONTRACT.replace(
+            "  - {name: city, type: string}",
+            "  - {name: city, type: string}\n  - {name: tier, type: string}",
+        ).replace("source:", "version: 2\nsource:")
+    )
+    create_or_evolve(spark, wider, table)
+    load(2, ANN, BEN, promise=wider)
+
+    load(3, {**ANN, "tier": "gold"}, BEN, promise=wider)
+
+    assert rows("id, name, tier") == [
+        (1, "Ann", None, 1, 3, False),
+        (1, "Ann", "gold", 3, None, True),
+        (2, "Ben", None, 1, None, True),
+    ]
+
+
+def test_two_colliding_runs_open_one_version(load, rows, monkeypatch):
+    """dbt-core #4661."""
+    load(1, BEN)
+    real, met = publish._fast_forward, []
+
+    def other_run_first(spark, table, branch):
+        if not met:
+            met.append(branch)
+            load(2, ANN, BEN, run_id="other")
+        return real(spark, table, branch)
+
+    monkeypatch.setattr(publish, "_fast_forward", other_run_first)
+    load(2, ANN, BEN, run_id="mine")
+
+    assert rows() == [(1, "Ann", "Oslo", 2, None, True), (2, "Ben", "Bonn", 1, None, True)]
+
+
+def test_a_crash_between_close_and_open_loses_nothing(load, rows, monkeypatch):
+    """laktory, dlt on Athena: two commits; dlt-saga #382."""
+    load(1, ANN)
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "_check", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            load(2, {**ANN, "city": "Rome"})
+
+    assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
+    load(2, {**ANN, "city": "Rome"})
+    assert rows() == [(1, "Ann", "Oslo", 1, 2, False), (1, "Ann", "Rome", 2, None, True)]
+
+
+def test_a_record_without_a_time_goes_to_quarantine(load, spark, table):
+    """dbt and SQLMesh drop it without a word."""
+    timed = contract_with(
+        "keys: [id], sequence_by: at",
+        CONTRACT.replace(
+            "  - {name: city, type: string}",
+            "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
+        ),
+    )
+
+    done = load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, BEN, promise=timed, extract="changes")
+
+    (row,) = spark.table(f"{table}_quarantine").collect()
+    assert (done.opened, done.quarantined, row["_fault"]) == (1, 1, "at: required, but null")
