@@ -17,6 +17,7 @@ from benchmarks import workloads
 from benchmarks.contestants import CONTESTANTS, CORE, Place
 from benchmarks.generator import build
 from benchmarks.harness import ROOT, Course, _empty, measure
+from benchmarks.peers import delta_class_path, set_up
 from benchmarks.profile import profile
 from benchmarks.summary import markdown, summarise
 from benchmarks.workloads import Workload, shape
@@ -84,17 +85,39 @@ def _profile(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    names = options.contestants.split(",") if options.contestants else list(CORE)
+    names = _names(options)
     unknown = sorted(set(names) - set(CONTESTANTS))
     if unknown:
         raise SystemExit(f"unknown contestants: {', '.join(unknown)}")
-    course = Course(OUT, class_path(), {False: Path(sys.executable)}, memory=options.memory)
+    course, absent = _course(names, options)
+    present = [name for name in names if name not in absent]
     summary: dict[str, Any] = {"machine": _machine(options), "workloads": []}
     for workload in _chosen(options):
-        measured = measure(workload, names, course, say)
+        measured = measure(workload, present, course, say)
+        measured["contestants"] |= {name: {"absent": why} for name, why in absent.items()}
         summary["workloads"].append(summarise(measured))
         _write(summary)
     say("\n" + markdown(summary))
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    if options.contestants:
+        return str(options.contestants).split(",")
+    return list(CORE if options.quick else CONTESTANTS)
+
+
+def _course(names: Sequence[str], options: argparse.Namespace) -> tuple[Course, dict[str, str]]:
+    """Return what the contestants share, and who is absent, with the reason."""
+    python = {False: Path(sys.executable), True: Path()}
+    absent, delta = {}, ""
+    if any(CONTESTANTS[name].peer for name in names):
+        peers = set_up(OUT / "venv", say)
+        python[True] = peers.python
+        absent = {name: peers.missing for name in names if peers.missing and CONTESTANTS[name].peer}
+    if any(CONTESTANTS[name].delta for name in names):
+        delta, why = delta_class_path()
+        absent |= {name: why for name in names if why and CONTESTANTS[name].delta}
+    return Course(OUT, class_path(), python, delta, memory=options.memory), absent
 
 
 def _write(summary: dict[str, Any]) -> None:
@@ -107,7 +130,7 @@ def _machine(options: argparse.Namespace) -> dict[str, Any]:
     git = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(
         git, check=False, capture_output=True, text=True, cwd=ROOT
-    ).stdout.strip()  # noqa: S603
+    ).stdout.strip()
     facts = {
         "cores": os.cpu_count(),
         "memory_gb": round(memory, 1),

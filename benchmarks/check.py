@@ -7,7 +7,7 @@ against the independent model that the tests use.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class Verdict:
     rows: int
     missing: int = 0
     unexpected: int = 0
+    columns: dict[str, int] = field(default_factory=dict)
     sample: tuple[str, ...] = ()
 
 
@@ -83,7 +84,19 @@ def _difference(db: duckdb.DuckDBPyConnection, data: Dataset, rows: int) -> Verd
             f"SELECT {keys}, phone2, net_worth, valid_from, valid_to FROM {name} ORDER BY 1 LIMIT 2"
         )
         sample += [f"{name}: {row}" for row in db.execute(rest).fetchall()]
-    return Verdict(False, rows, counts[0], counts[1], tuple(sample))
+    return Verdict(False, rows, counts[0], counts[1], _differing(db, data), tuple(sample))
+
+
+def _differing(db: duckdb.DuckDBPyConnection, data: Dataset) -> dict[str, int]:
+    """Count, by column, in how many versions that start alike a wrong value stands."""
+    result = db.execute("SELECT * FROM missing LIMIT 0")
+    names = [column[0] for column in result.description or []]
+    same = [*keys_of(data.workload.key_type), "valid_from"]
+    counts = ", ".join(f"count_if(m.{name} IS DISTINCT FROM u.{name})" for name in names)
+    on = " AND ".join(f"m.{name} = u.{name}" for name in same)
+    query = f"SELECT {counts} FROM missing m JOIN unexpected u ON {on}"
+    row = db.execute(query).fetchone() or ()
+    return {name: count for name, count in zip(names, row, strict=True) if count}
 
 
 def agrees_with_model(data: Dataset) -> bool:

@@ -78,7 +78,9 @@ def _notes(entries: Mapping[str, Any]) -> list[str]:
             notes.append(f"- {name}: {why.splitlines()[0][:300]}")
         if verdict and not verdict["correct"]:
             notes.append(
-                f"- {name}: {verdict['missing']} rows missing, {verdict['unexpected']} unexpected"
+                f"- {name}: {verdict['missing']} rows missing, {verdict['unexpected']} unexpected; "
+                f"versions that start as expected and hold another value, by column: "
+                f"{verdict['columns'] or 'none'}"
             )
     return [*notes, ""] if notes else []
 
