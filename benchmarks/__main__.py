@@ -25,6 +25,8 @@ from lakekit.spark.jars import class_path
 from lakekit.spark.session import CATALOG_TABLES
 
 OUT = ROOT / "build" / "bench"
+# What has a process of its own, with its number of keys.
+OTHERS = {"small": 10_000, "reads": 1_000_000, "cluster": 1_000_000}
 
 
 def say(text: str) -> None:
@@ -36,14 +38,17 @@ def say(text: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
     options = _parser().parse_args(arguments)
-    action = {"profile": _profile, "run": _run}[options.command]
-    action(options)
+    if options.command in OTHERS:
+        other = _other(options.command, options.keys or OTHERS[options.command])
+        say(json.dumps(other, indent=2))
+    else:
+        {"profile": _profile, "run": _run}[options.command](options)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("command", nargs="?", default="run", choices=("run", "profile"))
+    parser.add_argument("command", nargs="?", default="run", choices=("run", "profile", *OTHERS))
     parser.add_argument("--quick", action="store_true", help="a few minutes on two cores")
     parser.add_argument("--keys", type=int, help="current keys; the sweeps scale with it")
     parser.add_argument("--largest", type=int, default=5_000_000, help="keys of the largest size")
@@ -59,8 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _is_one(options: argparse.Namespace) -> bool:
+    single = options.history is not None or options.changed is not None
+    return single or options.command == "profile"
+
+
 def _chosen(options: argparse.Namespace) -> list[Workload]:
-    if options.history is not None or options.changed is not None or options.command == "profile":
+    if _is_one(options):
         history = 4 if options.history is None else options.history
         changed = 0.01 if options.changed is None else options.changed
         keys = options.keys or 100_000
@@ -91,13 +101,18 @@ def _run(options: argparse.Namespace) -> None:
         raise SystemExit(f"unknown contestants: {', '.join(unknown)}")
     course, absent = _course(names, options)
     present = [name for name in names if name not in absent]
-    summary: dict[str, Any] = {"machine": _machine(options), "workloads": []}
+    summary: dict[str, Any] = {"machine": _machine(options), "workloads": [], "others": {}}
     for workload in _chosen(options):
         measured = measure(workload, present, course, say)
         measured["contestants"] |= {name: {"absent": why} for name, why in absent.items()}
         summary["workloads"].append(summarise(measured))
         _write(summary)
+    for name, keys in {} if options.quick or _is_one(options) else OTHERS.items():
+        say(f"\n{name}")
+        summary["others"][name] = _other(name, keys)
+        _write(summary)
     say("\n" + markdown(summary))
+    _plot()
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -120,6 +135,30 @@ def _course(names: Sequence[str], options: argparse.Namespace) -> tuple[Course, 
     return Course(OUT, class_path(), python, delta, memory=options.memory), absent
 
 
+def _other(name: str, keys: int) -> dict[str, Any]:
+    """Run one of the other measurements; that it failed is reported like a result."""
+    command = [sys.executable, "-m", "benchmarks.others", name, "--keys", str(keys)]
+    log = OUT / f"{name}.log"
+    with log.open("w") as errors:
+        done = subprocess.run(  # noqa: S603  our own module
+            command, check=False, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=ROOT
+        )
+    if done.returncode:
+        return {"error": log.read_text()[-2000:], "text": f"failed; see {log.relative_to(ROOT)}"}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _plot() -> None:
+    """Draw the summary with the peers' Python, which alone has matplotlib."""
+    peers = set_up(OUT / "venv", say)
+    if peers.missing:
+        say(f"no plot: {peers.missing}")
+        return
+    command = [str(peers.python), "-m", "benchmarks.plot", str(OUT / "summary.json")]
+    subprocess.run(command, check=True, cwd=ROOT)  # noqa: S603  our own module
+
+
 def _write(summary: dict[str, Any]) -> None:
     (OUT / "summary.json").write_text(json.dumps(summary, indent=2, default=str) + "\n")
     (OUT / "summary.md").write_text(markdown(summary))
@@ -128,9 +167,8 @@ def _write(summary: dict[str, Any]) -> None:
 def _machine(options: argparse.Namespace) -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     git = ["git", "rev-parse", "--short", "HEAD"]
-    commit = subprocess.run(
-        git, check=False, capture_output=True, text=True, cwd=ROOT
-    ).stdout.strip()
+    done = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)  # noqa: S603
+    commit = done.stdout.strip()
     facts = {
         "cores": os.cpu_count(),
         "memory_gb": round(memory, 1),

@@ -167,7 +167,8 @@ def _finish(
     worker: Worker, data: Dataset, course: Course, say: Callable[[str], None]
 ) -> dict[str, Any]:
     """Read a contestant's table back and judge it."""
-    entry: dict[str, Any] = {"about": worker.about, "runs": worker.runs}
+    apart = CONTESTANTS[worker.name].apart
+    entry: dict[str, Any] = {"about": worker.about, "apart": apart, "runs": worker.runs}
     try:
         if not worker.error:
             entry["files"] = worker.ask("files")

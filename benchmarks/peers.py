@@ -44,7 +44,7 @@ def set_up(folder: Path, say: Callable[[str], None]) -> Peers:
     venv.create(folder, with_pip=True, clear=True)
     command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     command += ["--require-hashes", "-r", str(REQUIREMENTS)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         return Peers(python, f"its packages cannot be installed: {done.stderr[-500:]}")
     stamp.write_text(wanted)
@@ -57,7 +57,7 @@ def delta_class_path() -> tuple[str, str]:
     if not all(jar.is_file() for jar in jars):
         arguments = [str(cache()), trust_options(cache()), ",".join(DELTA)]
         command = [sys.executable, "-c", _RESOLVE, *arguments]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
         if not all(jar.is_file() for jar in jars):
             return "", f"Delta's jars cannot be resolved: {done.stderr[-500:]}"
     return ":".join(str(jar) for jar in jars), ""

@@ -27,7 +27,7 @@ def summarise(measured: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entry(raw: Mapping[str, Any]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"about": raw.get("about", "")}
+    entry: dict[str, Any] = {"about": raw.get("about", ""), "apart": raw.get("apart", False)}
     if raw.get("absent"):
         return entry | {"absent": raw["absent"]}
     timed = raw["runs"][1:]
@@ -49,6 +49,9 @@ def markdown(summary: Mapping[str, Any]) -> str:
     for part in summary["workloads"]:
         lines += [f"## {part['workload']}", "", _HEAD]
         lines += [_row(name, entry) for name, entry in part["contestants"].items()]
+        if part.get("expectation_checked_against_model") is not None:
+            agrees = "agrees" if part["expectation_checked_against_model"] else "DISAGREES"
+            lines += ["", f"The expected table {agrees} with the independent model."]
         lines += ["", *_notes(part["contestants"])]
     for name, text in summary.get("others", {}).items():
         lines += [f"## {name}", "", text["text"], ""]
@@ -64,14 +67,16 @@ def _row(name: str, entry: Mapping[str, Any]) -> str:
     right = {True: "yes", False: "**no**", None: "keeps no history"}[entry["correct"]]
     files = sum(v for k, v in entry["files_after"].items() if not k.endswith("_bytes"))
     cells = [
-        name, f"{entry['seconds']:.2f}", runs, *ratios, *sizes, str(files or ""),
-        _mb(entry["peak_rss"]), right,
+        f"{name} (apart)" if entry["apart"] else name, f"{entry['seconds']:.2f}", runs,
+        *ratios, *sizes, str(files or ""), _mb(entry["peak_rss"]), right,
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
 def _notes(entries: Mapping[str, Any]) -> list[str]:
     notes = []
+    if any(entry.get("apart") for entry in entries.values()):
+        notes.append("- apart: another kind of engine, on one machine, not on Spark")
     for name, entry in entries.items():
         verdict = entry.get("verdict") or {}
         if why := entry.get("absent") or entry.get("error"):

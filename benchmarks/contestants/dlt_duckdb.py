@@ -75,8 +75,8 @@ class DltDuckdb(Contestant):
         # The closed versions; dlt reads only their hash and validity, and only if they are open.
         self._db.execute(
             f"INSERT INTO bench.customer BY NAME SELECT {names}, 'closed' AS row_hash, "
-            f"valid_from::timestamptz AS valid_from, valid_to::timestamptz AS valid_to FROM {files} "
-            "WHERE NOT is_current"
+            "valid_from::timestamptz AS valid_from, valid_to::timestamptz AS valid_to "
+            f"FROM {files} WHERE NOT is_current"
         )
 
     def run(self, number: int) -> None:

@@ -51,7 +51,7 @@ class Lakekit(IcebergContestant):
             extraction_time=self.data.moment(number).replace(tzinfo=UTC),
             files=tuple(str(file) for file in self.data.batch(number)),
         )
-        staging = (self.place.folder / "staging").as_uri()
+        staging = (self.place.folder / "staging" / self.table).as_uri()
         result = merge_scd2(self.spark, self.contract, batch, self.table, staging=staging)
         return result.model_dump(mode="json")
 

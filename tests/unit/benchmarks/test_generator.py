@@ -1,0 +1,86 @@
+"""The data of a benchmark: what the generator says must come out, and what it writes."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.check import agrees_with_model
+from benchmarks.generator import build, connect
+from benchmarks.workloads import Workload
+
+SMALL = Workload(
+    keys=150, history=2, changed=0.2, new=0.05, deleted=0.05, batch=0.4, null_flips=0.3, runs=2
+)
+
+
+@pytest.mark.parametrize(
+    ("extract", "key_type"),
+    [("full", "bigint"), ("incremental", "string"), ("full", "composite")],
+)
+def test_the_expected_table_is_the_one_of_the_independent_model(tmp_path, extract, key_type):
+    data = build(replace(SMALL, extract=extract, key_type=key_type), tmp_path)
+
+    assert agrees_with_model(data)
+
+
+def test_the_model_disagrees_when_a_batch_is_lost(tmp_path):
+    data = build(SMALL, tmp_path)
+    for file in data.batch(1):
+        file.write_bytes(gzip.compress(b""))
+
+    assert not agrees_with_model(data)
+
+
+def test_the_same_seed_gives_the_same_records_and_another_seed_others(tmp_path):
+    first, again, other = (
+        _records(build(replace(SMALL, seed=seed), tmp_path / name), 1)
+        for seed, name in ((1, "a"), (1, "b"), (2, "c"))
+    )
+
+    assert first == again != other
+
+
+def test_a_full_batch_holds_the_shares_that_its_workload_names(tmp_path):
+    load = Workload(keys=10_000, history=0, changed=0.1, new=0.02, deleted=0.03, runs=0)
+    data = build(load, tmp_path)
+
+    with connect() as db:
+        opened, new, gone = db.execute(
+            "SELECT count_if(since = moment), count_if(since = moment AND id >= 10000), "
+            "count(until) - count_if(since = moment AND id < 10000) "
+            f"FROM '{data.versions}', (SELECT TIMESTAMP '2024-06-01' AS moment)"
+        ).fetchone()
+
+    assert new == 200
+    assert opened - new == pytest.approx(1000, rel=0.1)
+    assert gone == pytest.approx(300, rel=0.2)
+    assert len(_records(data, 0)) == 10_000 - gone + new
+
+
+def test_an_unchanged_batch_repeats_the_current_rows(tmp_path):
+    load = Workload(keys=300, history=1, changed=0.0, new=0.0, deleted=0.0, runs=1)
+    data = build(load, tmp_path)
+
+    with connect() as db:
+        assert db.execute(f"SELECT count(*) FROM '{data.versions}'").fetchone() == (600,)
+    assert _records(data, 0) == _records(data, 1)
+
+
+def test_a_second_build_writes_nothing(tmp_path):
+    data = build(SMALL, tmp_path)
+    before = {file: file.stat().st_mtime_ns for file in data.folder.rglob("*")}
+
+    build(SMALL, tmp_path)
+
+    assert {file: file.stat().st_mtime_ns for file in data.folder.rglob("*")} == before
+
+
+def _records(data, number):
+    lines = [
+        line
+        for file in data.batch(number)
+        for line in gzip.decompress(file.read_bytes()).splitlines()
+    ]
+    return sorted((json.loads(line) for line in lines), key=lambda record: record["customer_id"])
