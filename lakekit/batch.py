@@ -25,9 +25,14 @@ class Batch(Model):
 class MergeResult(Model):
     """What one merge did, in versions and records.
 
-    opened: versions inserted. closed: versions that got a `_valid_to`, deletes among them.
-    deleted: versions closed because their key is gone. unchanged: records that changed nothing.
-    duplicates: records beside the one that was kept for their key.
+    opened: versions that records of this run opened. closed: versions that got a `_valid_to`,
+    deletes among them. deleted: versions closed because their key is gone. unchanged: records
+    that say what was known. duplicates: records beside the one that was kept for their key and
+    moment. superseded: records that lost against another content. deletes: records that delete.
+    restored: versions written again because a late change cut them. quarantined: rejected records.
+
+    Without late changes, records in = opened + unchanged + duplicates + superseded + deletes +
+    quarantined.
     """
 
     table: str
@@ -38,6 +43,9 @@ class MergeResult(Model):
     unchanged: int = 0
     duplicates: int = 0
     quarantined: int = 0
+    superseded: int = 0
+    deletes: int = 0
+    restored: int = 0
     snapshot_id: int | None = None
     committed: bool = False
 

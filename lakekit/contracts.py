@@ -1,5 +1,6 @@
 """The data contract of one table: what a person writes, validated once, then trusted."""
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -8,10 +9,13 @@ from lakekit.endpoints import Endpoint
 from lakekit.models import FileModel, Model, Name
 from lakekit.sqltypes import SqlType, parse_type
 
+FILE_POSITION = "file_position"
 CONTROL_COLUMNS = (
     "_ingested_at", "_source_file", "_is_current", "_valid_from", "_valid_to", "_row_hash",
 )  # fmt: skip
 RESERVED = {*CONTROL_COLUMNS, "_is_deleted", "_raw", "_fault", "_position", "_corrupt_record"}
+NOT_KEYS = ("array", "map", "struct", "double", "float", "binary")
+SEQUENCES = ("timestamp", "timestamp_ntz", "date")
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
@@ -23,6 +27,7 @@ class Column(Model):
     type: str
     required: bool = False
     description: str = ""
+    renamed_from: ColumnName | None = None
 
     @field_validator("type")
     @classmethod
@@ -32,7 +37,7 @@ class Column(Model):
     @field_validator("name")
     @classmethod
     def _is_not_reserved(cls, name: str) -> str:
-        if name.lower() in RESERVED:
+        if name.lower() in RESERVED or name.startswith("__"):
             raise ValueError(f"'{name}' is a control column of Lakekit; choose another name")
         return name
 
@@ -43,12 +48,34 @@ class Column(Model):
 
 
 class History(Model):
-    """How versions of a key are kept."""
+    """How versions of a key are kept. The words are those of Spark's Auto CDC where it has them."""
 
-    mode: Literal["scd2"] = "scd2"
-    keys: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
-    deletes: Literal["close", "ignore"] = "close"
+    mode: Literal["scd2", "scd1", "append"] = "scd2"
+    keys: tuple[ColumnName, ...] = ()
+    sequence_by: ColumnName | None = None
+    track_history_columns: tuple[ColumnName, ...] | None = None
+    track_history_except: tuple[ColumnName, ...] = ()
+    untracked: Literal["overwrite", "ignore"] = "overwrite"
+    apply_as_deletes: str | None = None
+    ignore_null_updates: bool = False
+    except_columns: tuple[ColumnName, ...] = ()
+    deletes: Literal["close", "ignore", "mark"] = "close"
+    delete_scope: tuple[ColumnName, ...] = ()
     max_deleted_ratio: Ratio = 0.2
+    tie_break: tuple[ColumnName, ...] | Literal["quarantine"] = (FILE_POSITION,)
+    late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
+    null_keys: Literal["quarantine", "fail"] = "quarantine"
+    new_column: Literal["keep", "reversion"] = "keep"
+
+    @model_validator(mode="after")
+    def _options_agree(self) -> Self:
+        if not self.keys and self.mode != "append":
+            raise ValueError(f"keys: {self.mode} needs at least one column")
+        if self.track_history_columns is not None and self.track_history_except:
+            raise ValueError("give track_history_columns or track_history_except, not both")
+        if self.deletes == "mark" and self.mode != "scd2":
+            raise ValueError("deletes: mark needs mode scd2; other modes have no versions to mark")
+        return self
 
 
 class Quality(Model):
@@ -79,6 +106,39 @@ class Maintenance(Model):
     snapshots: Snapshots = Snapshots()
 
 
+def history_faults(history: History, columns: Sequence[Column]) -> Iterator[str]:
+    """Yield what of a history section does not fit the schema."""
+    known = {column.name: column for column in columns}
+    named = {
+        "keys": history.keys,
+        "sequence_by": (history.sequence_by,) if history.sequence_by else (),
+        "track_history_columns": history.track_history_columns or (),
+        "track_history_except": history.track_history_except,
+        "except_columns": history.except_columns,
+        "delete_scope": history.delete_scope,
+        "tie_break": () if history.tie_break == "quarantine" else history.tie_break,
+    }
+    for option, names in named.items():
+        if len(set(names)) < len(names):
+            yield f"history.{option}: a column stands twice"
+        for name in names:
+            if name not in known and (option, name) != ("tie_break", FILE_POSITION):
+                yield f"history.{option}: '{name}' is not a column of the schema"
+    for key in history.keys:
+        if key in known and known[key].sql_type.name in NOT_KEYS:
+            yield f"history.keys: '{key}' is {known[key].type}, which cannot be a key"
+        if key in history.except_columns:
+            yield f"history.except_columns: '{key}' is a key and must be stored"
+    sequence = known.get(history.sequence_by or "")
+    if sequence and sequence.sql_type.name not in SEQUENCES:
+        yield (
+            f"history.sequence_by: '{sequence.name}' is {sequence.type}; "
+            f"it must be one of {', '.join(SEQUENCES)}"
+        )
+    for scope in set(history.delete_scope) & set(history.except_columns):
+        yield f"history.delete_scope: '{scope}' must be stored"
+
+
 class Contract(FileModel):
     """The promise about one table."""
 
@@ -99,16 +159,8 @@ class Contract(FileModel):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"schema: {', '.join(twice)} stands twice (case does not count)")
-        known = {column.name: column for column in self.columns}
-        for key in self.history.keys:
-            if key not in known:
-                raise ValueError(f"history.keys: '{key}' is not a column of the schema")
-            if known[key].sql_type.name in ("array", "map", "struct", "double", "float", "binary"):
-                raise ValueError(
-                    f"history.keys: '{key}' is {known[key].type}, which cannot be a key"
-                )
-        if len(set(self.history.keys)) < len(self.history.keys):
-            raise ValueError("history.keys: a column stands twice")
+        for fault in history_faults(self.history, self.columns):
+            raise ValueError(fault)
         return self
 
     @property
@@ -117,9 +169,27 @@ class Contract(FileModel):
         return self.history.keys
 
     @property
-    def tracked(self) -> tuple[str, ...]:
+    def stored(self) -> tuple[Column, ...]:
+        """The columns that the table has."""
+        return tuple(c for c in self.columns if c.name not in self.history.except_columns)
+
+    @property
+    def tracked(self) -> tuple[Column, ...]:
         """The columns whose change opens a new version."""
-        return tuple(c.name for c in self.columns if c.name not in self.history.keys)
+        history = self.history
+        if history.track_history_columns is not None:
+            return tuple(c for c in self.stored if c.name in history.track_history_columns)
+        hidden = {*history.keys, history.sequence_by, *history.track_history_except}
+        return tuple(c for c in self.stored if c.name not in hidden)
+
+    @property
+    def untracked(self) -> tuple[Column, ...]:
+        """The stored columns that are neither key nor tracked."""
+        return tuple(c for c in self.stored if c not in self.tracked and c.name not in self.keys)
+
+    def column(self, name: str) -> Column:
+        """Return one column of the schema."""
+        return next(c for c in self.columns if c.name == name)
 
 
 def load_contract(text: str, *, name: str = "contract") -> Contract:

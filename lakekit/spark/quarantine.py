@@ -1,32 +1,40 @@
 """Rejected records: kept with their bytes and the reason, once per run."""
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch, naive_utc
-from lakekit.contracts import Contract
-from lakekit.spark.changes import read_batch
+from lakekit.spark.context import Merge
 from lakekit.spark.evidence import RUN_ID, published_runs
+from lakekit.spark.plan import Plan
+from lakekit.spark.records import read_batch
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import create_quarantine_table
 
+REASONS = {
+    "tie": "another record of the key and sequence has other content",
+    "late": "its sequence is not after what is known of the key",
+}
 
-def quarantine(
-    spark: SparkSession, contract: Contract, batch: Batch, table: str, rejected: int
-) -> None:
+
+def quarantine(merge: Merge, plan: Plan) -> None:
     """Append the rejected records of a run to `{table}_quarantine`, unless they are there."""
-    name = f"{table}_quarantine"
-    if not rejected:
+    spark, batch = merge.spark, merge.batch
+    name = f"{merge.table}_quarantine"
+    if not plan.result.quarantined:
         return
-    spark.sql(create_quarantine_table(contract, name))
+    spark.sql(create_quarantine_table(merge.contract, name))
     if batch.run_id in published_runs(spark, name):
         return
-    moment = F.lit(naive_utc(batch.extraction_time)).cast("timestamp_ntz")
-    rows = read_batch(spark, contract, batch).where("_fault IS NOT NULL")
+    records = read_batch(spark, merge.contract, batch)
+    rows = records.where("__fault IS NOT NULL")
+    if plan.set_aside is not None:
+        reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])
+        told = plan.set_aside.select("__position", reason[F.col("__aside")].alias("__why"))
+        aside = records.drop("__fault").join(F.broadcast(told), "__position")
+        rows = rows.unionByName(aside.withColumnRenamed("__why", "__fault"))
     rows.select(
-        "_raw",
-        "_fault",
+        F.col("__raw").alias("_raw"),
+        F.col("__fault").alias("_fault"),
         F.lit(batch.run_id).alias("_run_id"),
         "_source_file",
-        moment.alias("_ingested_at"),
+        merge.moment.alias("_ingested_at"),
     ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()

@@ -1,7 +1,8 @@
 """Spark sessions: one set of settings for every place a job runs in."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -20,6 +21,7 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
 }
+LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
 CREATE TABLE IF NOT EXISTS iceberg_tables (
@@ -41,12 +43,13 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
 """
 
 
-def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
+def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> SparkSession:
     """Start (or get) Spark over a warehouse folder: Iceberg's JDBC catalog on SQLite, no server.
 
     Args:
         warehouse: Folder of the tables; made if it is absent.
         cores: Local threads.
+        light: Compile Java lightly: half the work for small data, slower for large.
     """
     warehouse.mkdir(parents=True, exist_ok=True)
     database = warehouse.resolve() / "catalog.db"
@@ -70,7 +73,7 @@ def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
         # The JVM's own zone moves `date` and `timestamp` in the driver's conversions.
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{LIGHT_JAVA if light else ''}",
     }
     builder = SparkSession.builder.master(f"local[{cores}]").appName("lakekit")
     for key, value in settings.items():
@@ -79,6 +82,22 @@ def local_session(warehouse: Path, *, cores: int = 2) -> SparkSession:
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.{LOCAL_DATABASE}")
     spark.sql(f"USE {CATALOG}.{LOCAL_DATABASE}")
     return spark
+
+
+@contextmanager
+def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of a session for a while."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
 
 
 def job_session() -> SparkSession:

@@ -8,6 +8,8 @@ from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import create_table
 from lakekit.steps import CreateTablesResult
 
+LATER_COLUMNS = "lakekit.later-columns"
+
 
 def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> CreateTablesResult:
     """Bring a table to its contract; again changes nothing.
@@ -61,3 +63,9 @@ def _partition_fields(spark: SparkSession, table: str) -> list[str]:
         elif name and name != "# col_name" and section == "# Partition Information":
             fields.append(name)
     return fields
+
+
+def table_property(spark: SparkSession, table: str, name: str) -> str:
+    """Return one property of a table, empty if it is not set."""
+    rows = spark.sql(f"SHOW TBLPROPERTIES {quote_table(table)}").collect()
+    return next((str(row["value"]) for row in rows if row["key"] == name), "")

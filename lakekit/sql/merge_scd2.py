@@ -1,4 +1,4 @@
-"""The statement that closes versions."""
+"""The statements that close versions, and those of the branch they do it on."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,37 @@ def branch_of(table: str, branch: str) -> str:
     return f"{quote_table(table)}.{quote('branch_' + branch)}"
 
 
-def close_versions(table: str, branch: str, keys: Sequence[str], changes: str) -> str:
-    """Close the current version of every key in the view `changes` at its `_at`.
+def close_versions(
+    table: str, branch: str, keys: Sequence[str], changes: str, *, drop: bool = False
+) -> str:
+    """Close the current version of every key in the view `changes` at its `__at`.
 
     Only WHEN MATCHED: an insert clause would make it an outer join that shuffles the whole target.
+
+    Args:
+        table: The table.
+        branch: The branch to write.
+        keys: The natural key.
+        changes: Name of a view with the keys and `__at`, and with `__drop` if `drop` is given.
+        drop: Whether versions with `__drop` are taken out, because they are written anew.
     """
-    return (
-        f"MERGE INTO {branch_of(table, branch)} t\n"
-        f"USING {quote(changes)} s\n"
-        f"ON t.`_is_current` AND {same_key(keys, 't', 's')}\n"
-        "WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`_at`"
+    return _merge(
+        table, branch, changes, f"t.`_is_current` AND {same_key(keys, 't', 's')}", drop=drop
     )
+
+
+def change_versions(table: str, branch: str, keys: Sequence[str], changes: str) -> str:
+    """Close or take out versions anywhere in the history, found by key and `_valid_from`."""
+    on = f"{same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__from`"
+    return _merge(table, branch, changes, on, drop=True)
+
+
+def _merge(table: str, branch: str, changes: str, on: str, *, drop: bool) -> str:
+    lines = [f"MERGE INTO {branch_of(table, branch)} t", f"USING {quote(changes)} s", f"ON {on}"]
+    if drop:
+        lines.append("WHEN MATCHED AND s.`__drop` THEN DELETE")
+    lines.append("WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`__at`")
+    return "\n".join(lines)
 
 
 def create_branch(table: str, branch: str) -> str:

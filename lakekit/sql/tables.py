@@ -11,6 +11,16 @@ CONTROL_DDL = {
     "_valid_to": "timestamp_ntz COMMENT 'End of validity, exclusive, UTC; null while current'",
     "_row_hash": "bigint COMMENT 'Null-safe digest of the tracked columns'",
 }
+DELETED_DDL = {"_is_deleted": "boolean COMMENT 'True for a version that says deleted'"}
+FACTS_DDL = {
+    "_source_file": "string",
+    "_row_hash": "bigint",
+    "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
+    "_op": "string COMMENT 'U: record, D: delete, X: a full extract was merged'",
+    "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
+    "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
+    "_run_id": "string",
+}
 QUARANTINE_DDL = {
     "_raw": "string COMMENT 'The record as it was received'",
     "_fault": "string COMMENT 'Why it was rejected'",
@@ -36,14 +46,34 @@ BASE_PROPERTIES = {
 
 def create_table(contract: Contract, table: str) -> str:
     """Return the DDL of a history table; it does nothing if the table exists."""
-    columns = [
+    control = control_ddl(contract)
+    columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
+    current = ["`_is_current`"] if "_is_current" in control else []
+    partition = [*current, *contract.table.partition_by]
+    return _create(table, columns, partition, table_properties(contract), contract.description)
+
+
+def control_ddl(contract: Contract) -> dict[str, str]:
+    """Return the control columns of a table with their DDL, in order."""
+    if contract.history.mode == "append":
+        return {k: CONTROL_DDL[k] for k in ("_ingested_at", "_source_file", "_row_hash")}
+    return CONTROL_DDL | (DELETED_DDL if contract.history.deletes == "mark" else {})
+
+
+def create_facts_table(contract: Contract, table: str) -> str:
+    """Return the DDL of the table that keeps what a history needs for late changes."""
+    columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in FACTS_DDL.items())]
+    properties = {"format-version": "2", "write.parquet.compression-codec": "zstd"}
+    comment = f"What is known of {contract.contract} and shows in no version of its own"
+    return _create(table, columns, ["`_op`"], properties, comment)
+
+
+def _columns(contract: Contract) -> list[str]:
+    return [
         f"{quote(column.name)} {column.type}"
         + (f" COMMENT {literal(column.description)}" if column.description else "")
-        for column in contract.columns
+        for column in contract.stored
     ]
-    columns += [f"{quote(name)} {ddl}" for name, ddl in CONTROL_DDL.items()]
-    partition = ["`_is_current`", *contract.table.partition_by]
-    return _create(table, columns, partition, table_properties(contract), contract.description)
 
 
 def create_quarantine_table(contract: Contract, table: str) -> str:
@@ -57,7 +87,8 @@ def table_properties(contract: Contract) -> dict[str, str]:
     """Return the Iceberg properties of a history table; the contract's own win."""
     metrics = {
         f"write.metadata.metrics.column.{name}": "full"
-        for name in (*contract.keys, "_valid_from", "_valid_to")
+        for name in (*contract.keys, *control_ddl(contract))
+        if name not in ("_source_file", "_ingested_at", "_row_hash")
     }
     size = contract.maintenance.target_file_size_mb * 1024 * 1024
     return {

@@ -30,7 +30,7 @@ quality: {max_rejected_ratio: 0.6}
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = local_session(tmp_path_factory.mktemp("warehouse"))
+    session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
     session.conf.set("spark.sql.shuffle.partitions", "2")
     yield session
     session.stop()
@@ -79,7 +79,7 @@ def rows(spark: SparkSession, table: str) -> Callable[..., list[tuple[Any, ...]]
     def read(columns: str = "id, name, city") -> list[tuple[Any, ...]]:
         query = (
             f"SELECT {columns}, day(_valid_from), day(_valid_to), _is_current FROM {table} "
-            "ORDER BY 1, _valid_from"
+            "ORDER BY 1, _valid_from, 2"
         )
         return [tuple(row) for row in spark.sql(query).collect()]
 

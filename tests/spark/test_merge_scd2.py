@@ -13,7 +13,7 @@ from lakekit.errors import (
     TooManyDeletedError,
     TooManyRejectedError,
 )
-from lakekit.spark import scd2
+from lakekit.spark import publish, scd2
 from tests.spark.conftest import CONTRACT
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -219,7 +219,7 @@ def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
 
 def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
     load(1, ANN)
-    real, seen = scd2._fast_forward, []
+    real, seen = publish._fast_forward, []
 
     def other_run_first(spark, table, branch):
         if not seen:
@@ -227,7 +227,7 @@ def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
             load(2, ANN, BEN, run_id="other")
         return real(spark, table, branch)
 
-    monkeypatch.setattr(scd2, "_fast_forward", other_run_first)
+    monkeypatch.setattr(publish, "_fast_forward", other_run_first)
     load(3, {**ANN, "city": "Rome"}, BEN, run_id="mine")
 
     assert rows() == [
@@ -239,7 +239,7 @@ def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
 
 def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):
     load(1, ANN)
-    monkeypatch.setattr(scd2, "_fast_forward", lambda *_: False)
+    monkeypatch.setattr(publish, "_fast_forward", lambda *_: False)
 
     with pytest.raises(CommitConflictError):
         load(2, BEN)
@@ -253,7 +253,7 @@ def test_a_crash_before_publishing_shows_nothing_and_the_next_run_completes(
 ):
     load(1, ANN)
     with monkeypatch.context() as patch:
-        patch.setattr(scd2, phase, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(publish, phase, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             load(2, {**ANN, "city": "Rome"})
     assert rows() == [(1, "Ann", "Oslo", 1, None, True)]

@@ -56,7 +56,7 @@ def test_names_every_column_that_cannot_be_widened_and_changes_nothing(spark, ta
     create_or_evolve(spark, MORE, table)
     narrower = load_contract(CONTRACT.replace("name, type: string", "name, type: int"))
 
-    with pytest.raises(SchemaMismatchError, match="id: bigint cannot.*name: string cannot"):
+    with pytest.raises(SchemaMismatchError, match=r"id: bigint cannot.*name: string cannot"):
         create_or_evolve(spark, narrower, table)
 
     assert describe_table(spark, table)[0]["id"] == "bigint"

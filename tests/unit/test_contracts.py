@@ -19,7 +19,7 @@ def test_loads_the_contract_that_ships():
     contract = load_contract(Path("config/contracts/airports.yaml").read_text())
 
     assert contract.keys == ("icao",)
-    assert contract.tracked[:2] == ("iata", "name")
+    assert [column.name for column in contract.tracked[:2]] == ["iata", "name"]
     assert contract.maintenance.snapshots.min_to_keep == 5
 
 

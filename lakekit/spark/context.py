@@ -1,0 +1,48 @@
+"""The work of one merge: what its steps share."""
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch, naive_utc
+from lakekit.contracts import Contract
+from lakekit.sql.identifiers import quote, quote_table
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One run into one table.
+
+    table: its identifier. place: folder for the change set, an address that Spark writes.
+    """
+
+    spark: SparkSession
+    contract: Contract
+    batch: Batch
+    table: str
+    place: str
+
+    @property
+    def keys(self) -> list[Expression]:
+        """The natural key as columns."""
+        return [F.col(quote(key)) for key in self.contract.keys]
+
+    @property
+    def moment(self) -> Expression:
+        """The run's extraction time, UTC, without zone."""
+        return F.lit(naive_utc(self.batch.extraction_time)).cast("timestamp_ntz")
+
+    @property
+    def full(self) -> bool:
+        """Whether the run is a full extract."""
+        return self.batch.extract == "full"
+
+    def versions(self) -> DataFrame:
+        """Return all versions of main."""
+        return self.spark.table(quote_table(self.table))
+
+    def current(self) -> DataFrame:
+        """Return the current versions of main."""
+        return self.versions().where("_is_current")

@@ -1,0 +1,124 @@
+"""The companion table: facts that late changes need and that show in no version of their own.
+
+It holds records that only re-assert what is known, all records that delete, and the moments of
+full extracts. A run without such facts writes nothing here, and a run without late records reads
+no more than the file statistics.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.spark.context import Merge
+from lakekit.spark.evidence import RUN_ID, published_runs
+from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.tables import FACTS_DDL, create_facts_table
+
+
+@dataclass(frozen=True)
+class FullExtract:
+    """A full extract that is merged: its moment (ISO, UTC) and its scopes, as JSON texts."""
+
+    moment: str
+    scopes: tuple[str, ...]
+
+
+class Facts:
+    """The companion of one table."""
+
+    def __init__(self, merge: Merge) -> None:
+        history = merge.contract.history
+        self._merge = merge
+        self._spark = merge.spark
+        self._contract = merge.contract
+        self.name = f"{merge.table}_facts"
+        self.wanted = history.sequence_by is not None and history.mode != "append"
+        self.exact = self.wanted and history.mode == "scd2" and history.late_changes == "exact"
+        self.exists = self.wanted and merge.spark.catalog.tableExists(self.name)
+
+    def full_extracts(self) -> list[FullExtract]:
+        """Return the full extracts that are merged, oldest first."""
+        if not self.exists:
+            return []
+        rows = self._spark.sql(
+            f"SELECT DISTINCT CAST(_sequence AS string) AS moment, _scopes "
+            f"FROM {quote_table(self.name)} WHERE _op = 'X' ORDER BY 1"
+        ).collect()
+        return [FullExtract(row["moment"], tuple(row["_scopes"] or ())) for row in rows]
+
+    def records(self) -> DataFrame:
+        """Return the records: the stored columns and those of the companion."""
+        return self._spark.table(quote_table(self.name)).where("_op != 'X'")
+
+    def deletions(self) -> DataFrame | None:
+        """Return the newest known deletion of each key (`__deleted_at`), where order needs it.
+
+        Exact histories are derived from all facts instead.
+        """
+        if self.exact or not self.exists:
+            return None
+        keys = [quote(key) for key in self._contract.keys]
+        deletes = self.records().where("_op = 'D'").groupBy(*keys)
+        return deletes.agg(F.max("_sequence").alias("__deleted_at"))
+
+    def any_since(self, moment: str) -> bool:
+        """Whether a record is known at or after a moment."""
+        since = F.lit(moment).cast("timestamp_ntz")
+        return bool(self.exists and self.records().where(F.col("_sequence") >= since).take(1))
+
+    def remember(self, frames: Sequence[DataFrame]) -> None:
+        """Append facts, once per run; frames have the stored columns and those up to `_scopes`."""
+        if not self.wanted or not frames:
+            return
+        run_id = self._merge.batch.run_id
+        if not self.exists:
+            self._spark.sql(create_facts_table(self._contract, self.name))
+            self.exists = True
+        elif run_id in published_runs(self._spark, self.name):
+            return
+        facts = frames[0]
+        for frame in frames[1:]:
+            facts = facts.unionByName(frame)
+        names = [*(c.name for c in self._contract.stored), *FACTS_DDL]
+        facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
+        facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
+
+    def of_rows(self, rows: DataFrame) -> DataFrame:
+        """Return staged rows as facts."""
+        op = F.when(F.col("__gone"), "D").otherwise("U")
+        return self._facts(rows, self._merge.moment, moment="__moment", op=op)
+
+    def of_versions(self, versions: DataFrame) -> DataFrame:
+        """Return versions that are written anew as the facts that opened them."""
+        return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=F.lit("U"))
+
+    def _facts(
+        self, rows: DataFrame, time: Expression, *, moment: str, op: Expression
+    ) -> DataFrame:
+        return rows.select(
+            *[F.col(quote(c.name)) for c in self._contract.stored],
+            "_source_file",
+            "_row_hash",
+            F.col(moment).alias("_sequence"),
+            op.alias("_op"),
+            F.lit(None).cast("array<string>").alias("_scopes"),
+            time.alias("_ingested_at"),
+        )
+
+    def full_extract(self, scopes: Sequence[str]) -> DataFrame:
+        """Return the fact that a full extract was merged."""
+        moment = self._merge.moment
+        columns = [F.lit(None).cast(c.type).alias(c.name) for c in self._contract.stored]
+        known = F.array(*map(F.lit, scopes)).cast("array<string>")
+        return self._spark.range(1).select(
+            *columns,
+            F.lit(None).cast("string").alias("_source_file"),
+            F.lit(None).cast("bigint").alias("_row_hash"),
+            moment.alias("_sequence"),
+            F.lit("X").alias("_op"),
+            known.alias("_scopes"),
+            moment.alias("_ingested_at"),
+        )

@@ -1,0 +1,126 @@
+"""Records beside the current versions of their keys. Frames in and out; no actions."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import row_hash
+
+
+def select_base(current: DataFrame, contract: Contract) -> DataFrame:
+    """Narrow current versions to what a comparison needs.
+
+    Returns:
+        The keys, the columns of `delete_scope`, `__since`, `__base_hash` (null for a version that
+        says deleted), `__base_rest` (hash of the untracked columns) and `__base_row`, null unless
+        partial records need it.
+    """
+    names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
+    state = digest(contract).replace("__moment", "_valid_from")
+    alive = f"if(_is_deleted, NULL, {state})" if marks(contract) else state
+    rest = row_hash(contract.untracked) if overwrites(contract) else "0L"
+    rows = []
+    if contract.history.ignore_null_updates:
+        row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
+        rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
+    return current.selectExpr(
+        *[quote(name) for name in names],
+        "_valid_from AS __since",
+        f"{alive} AS __base_hash",
+        f"{rest} AS __base_rest",
+        *rows,
+    )
+
+
+def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -> DataFrame:
+    """Join records to the current version of their key; a full join adds the absent keys."""
+    keys = contract.keys
+    scope = [name for name in contract.history.delete_scope if name not in keys]
+    known = [name for name in base.columns if name.startswith("__")]
+    old = base.select(
+        *[F.col(quote(k)).alias(f"__old_{k}") for k in (*keys, *scope)],
+        *known,
+        F.lit(True).alias("__known"),
+    )
+    match = F.lit(True)
+    for key in keys:
+        match = match & (F.col(quote(key)) == F.col(quote(f"__old_{key}")))
+    names = [name for name in facts.columns if name not in (*keys, *scope)]
+    return (
+        facts.withColumn("__here", F.lit(True))
+        .join(old, match, how)
+        .select(
+            *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in (*keys, *scope)],
+            *map(quote, names),
+            *known,
+            F.col("__known").isNotNull().alias("__known"),
+            F.col("__here").isNull().alias("__absent"),
+        )
+    )
+
+
+def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> DataFrame:
+    """Name what each joined row is by itself; `__kind` is one of the following.
+
+    rejected (a bad record; its key is present), ignored (a delete that is not wanted), same (it
+    says what the current version holds), gone (absent, and known to be), absent, candidate.
+    """
+    absent, since = F.col("__absent"), F.col("__since")
+    gone = F.col("__base_hash").isNull() | (since == moment)
+    kind = (
+        F.when(absent & gone, "gone")
+        .when(absent, "absent")
+        .when(F.col("__fault").isNotNull(), "rejected")
+        .when(F.col("__gone") & F.lit(contract.history.deletes == "ignore"), "ignored")
+        .when(~F.col("__gone") & _same(contract), "same")
+        .otherwise("candidate")
+    )
+    return joined.withColumns(
+        {
+            "__kind": kind,
+            "__gone": F.coalesce("__gone", F.lit(True)),
+            "__moment": F.when(absent, moment).otherwise(F.col("__moment")),
+        }
+    )
+
+
+def _same(contract: Contract) -> Expression:
+    if contract.history.ignore_null_updates:
+        return F.lit(False)
+    same = F.col("__digest") == F.col("__base_hash")
+    if overwrites(contract):
+        same = same & (F.col("__rest") == F.col("__base_rest"))
+    sequence = contract.history.sequence_by
+    seen = sequence in {c.name for c in contract.untracked} and overwrites(contract)
+    if sequence and (contract.history.mode == "scd1" or not seen):
+        same = same & (F.col("__moment") == F.col("__since"))
+    return same
+
+
+def overwrites(contract: Contract) -> bool:
+    """Whether untracked columns are renewed in place."""
+    return contract.history.untracked == "overwrite" and bool(contract.untracked)
+
+
+def marks(contract: Contract) -> bool:
+    """Whether a deletion opens a version that says so."""
+    return contract.history.deletes == "mark"
+
+
+def digest(contract: Contract) -> str:
+    """Return the expression that tells two states of a key apart.
+
+    With a sequence, scd1 keeps the newest record even if it says what was known.
+    """
+    if contract.history.mode == "scd1" and contract.history.sequence_by:
+        return "xxhash64(_row_hash, __moment)"
+    return "_row_hash"
+
+
+def scope_text(scope: Sequence[str]) -> str:
+    """Return the expression of a row's scope as JSON text, nulls included."""
+    return f"to_json(struct({', '.join(map(quote, scope))}), map('ignoreNullFields', 'false'))"

@@ -1,0 +1,178 @@
+"""All that is known of some keys, as facts: one row for each moment at which something is said.
+
+The facts of a key are its versions and the gaps between them, the companion's records, what full
+extracts say (a key is there or it is not), and the records of the run.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark import join
+from lakekit.spark.context import Merge
+from lakekit.spark.facts import Facts, FullExtract
+from lakekit.spark.records import sequence
+from lakekit.sql.identifiers import quote
+
+# At one moment a record beats presence in a full extract, and that beats absence.
+RECORD, PRESENCE, ABSENCE = 3, 2, 1
+_POSITION = "struct<file:bigint,_source_file:string,__start:bigint,__line:bigint>"
+
+
+def gather_facts(
+    merge: Merge, existing: DataFrame, own: DataFrame, keys: DataFrame, facts: Facts
+) -> DataFrame:
+    """Return every fact about some keys.
+
+    Args:
+        merge: The run.
+        existing: All versions of these keys.
+        own: The staged rows of these keys.
+        keys: The keys.
+        facts: The table's companion.
+
+    Returns:
+        The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
+        `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
+        version) and `__known` (by the companion).
+    """
+    extracts = facts.full_extracts()
+    parts = [
+        _versions(existing, merge.contract, extracts),
+        _gaps(existing, merge.contract),
+        _said(own, merge),
+    ]
+    if merge.full:
+        parts.append(_presence(own, merge))
+    if extracts:
+        parts += _full_extracts(merge, existing, own, keys, extracts)
+    if facts.exists:
+        known = facts.records().join(F.broadcast(keys), list(merge.contract.keys), "left_semi")
+        parts.append(_known(known, merge.contract))
+    union = parts[0]
+    for part in parts[1:]:
+        union = union.unionByName(part)
+    return union
+
+
+def _fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
+    """Give a fact its columns; `__said` tells the run's own records."""
+    content = [quote(c.name) for c in contract.stored]
+    priority = columns["priority"]
+    return frame.select(
+        *content,
+        "_source_file",
+        columns["ingested"].alias("__ingested"),
+        columns["moment"].alias("__moment"),
+        columns["gone"].alias("__gone"),
+        (F.lit(priority) if isinstance(priority, int) else priority).alias("__priority"),
+        columns.get("position", F.lit(None).cast(_POSITION)).alias("__position"),
+        columns.get("said", F.lit(False)).alias("__said"),
+        columns.get("shown", F.lit(False)).alias("__shown"),
+        columns.get("known", F.lit(False)).alias("__known"),
+    )
+
+
+def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
+    """Each version says its content at its start; one that a full extract brought back less so."""
+    start = F.col("_valid_from")
+    moments = [F.lit(each.moment).cast("timestamp_ntz") for each in full]
+    column = contract.column(contract.history.sequence_by or "")
+    brought = F.lit(False)
+    if moments and column in contract.stored:
+        brought = start.isin(moments) & (F.expr(sequence(column)) < start)
+    rank = F.when(brought, PRESENCE).otherwise(RECORD)
+    gone = F.col("_is_deleted") if join.marks(contract) else F.lit(False)
+    return _fact(
+        contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
+        priority=F.when(gone, ABSENCE).otherwise(rank), shown=F.lit(True),
+    )  # fmt: skip
+
+
+def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
+    """A version that ends without a next one says that its key is gone."""
+    order = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
+    ends = existing.withColumn("__next", F.lead("_valid_from").over(order)).where(
+        "_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)"
+    )
+    return _fact(
+        contract, ends, ingested=F.col("_ingested_at"), moment=F.col("_valid_to"),
+        gone=F.lit(True), priority=ABSENCE,
+    )  # fmt: skip
+
+
+def _known(records: DataFrame, contract: Contract) -> DataFrame:
+    return _fact(
+        contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
+        gone=F.col("_op") == "D", priority=RECORD, known=F.lit(True),
+    )  # fmt: skip
+
+
+def _said(own: DataFrame, merge: Merge) -> DataFrame:
+    contract, content = merge.contract, own
+    if contract.history.ignore_null_updates:
+        names = [c.name for c in contract.stored if c.name not in contract.keys]
+        content = own.withColumns({name: F.col(f"__partial.{quote(name)}") for name in names})
+    return _fact(
+        contract, content, ingested=merge.moment, moment=F.col("__moment"),
+        gone=F.col("__gone"), position=F.col("__position"),
+        priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
+    )  # fmt: skip
+
+
+def _presence(own: DataFrame, merge: Merge) -> DataFrame:
+    """A full extract says that a key is there, with the content of its newest record."""
+    newest = Window.partitionBy(*merge.keys).orderBy(
+        F.col("__moment").desc(), F.col("__position").desc()
+    )
+    here = own.where(~F.col("__absent") & (F.col("__moment") <= merge.moment))
+    here = here.withColumn("__nth", F.row_number().over(newest)).where("__nth = 1")
+    return _fact(
+        merge.contract, here, ingested=merge.moment, moment=merge.moment, gone=F.lit(False),
+        priority=PRESENCE,
+    )  # fmt: skip
+
+
+def _full_extracts(
+    merge: Merge,
+    existing: DataFrame,
+    own: DataFrame,
+    keys: DataFrame,
+    extracts: Sequence[FullExtract],
+) -> list[DataFrame]:
+    """Each full extract before says of a key that it was there, or that it was not."""
+    contract, names, at = merge.contract, list(merge.contract.keys), F.col("__at")
+    moments = merge.spark.createDataFrame(
+        [(each.moment, list(each.scopes)) for each in extracts],
+        "__text string, __scopes array<string>",
+    ).select(F.col("__text").cast("timestamp_ntz").alias("__at"), "__scopes")
+    alive = existing.where(~F.col("_is_deleted")) if join.marks(contract) else existing
+    within = (F.col("_valid_from") <= at) & (
+        F.col("_valid_to").isNull() | (at < F.col("_valid_to"))
+    )
+    there = alive.join(F.broadcast(moments), within)
+    away = keys.crossJoin(F.broadcast(moments))
+    if contract.history.delete_scope:
+        scoped = away.join(_scope_of_keys(existing, own, contract), names)
+        away = scoped.where(F.array_contains("__scopes", F.col("__scope")))
+    away = away.join(there.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
+    empty = {c.name: F.lit(None).cast(c.type) for c in contract.stored if c.name not in names}
+    away = away.withColumns({**empty, "_source_file": F.lit(None).cast("string")})
+    return [
+        _fact(contract, there, ingested=at, moment=at, gone=F.lit(False), priority=PRESENCE),
+        _fact(contract, away, ingested=at, moment=at, gone=F.lit(True), priority=ABSENCE),
+    ]
+
+
+def _scope_of_keys(existing: DataFrame, own: DataFrame, contract: Contract) -> DataFrame:
+    scope = F.expr(join.scope_text(contract.history.delete_scope)).alias("__scope")
+    keys = [quote(key) for key in contract.keys]
+    held = existing.select(*keys, scope, F.col("_valid_from").alias("__at"))
+    said = own.where("NOT __absent AND NOT __gone").select(
+        *keys, scope, F.col("__moment").alias("__at")
+    )
+    newest = F.max_by("__scope", "__at").alias("__scope")
+    return held.unionByName(said).groupBy(*keys).agg(newest)

@@ -1,0 +1,187 @@
+"""The rows of each key in order, and what each does. Frames in and out; no actions.
+
+A change set has a row for each record (or absence) that may change something, with what it does:
+
+* open: it holds the content of a new version, valid from `__start` until `__until`
+* overwrite: it renews the untracked columns of the version that it falls into
+* assert: it says what is known already
+* delete: the key is gone from `__moment` on
+* tombstone: the key is gone, and was before
+"""
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark.join import digest, overwrites
+from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import row_hash
+
+STAGED = (
+    "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
+    "__kind", "__absent", "__late", "__aside", "__since", "__base_hash", "__act", "__first",
+    "__start", "__until", "__close_at", "__replaced", "__alive",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a merge knows of the table before it looks at a row.
+
+    newest_full: moment of the last full extract that is merged, with a sequence; else None.
+    later: columns that the table got after its first version, and that may be filled.
+    """
+
+    newest_full: str | None = None
+    later: tuple[str, ...] = ()
+
+
+def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Rank the rows of one key and moment (of one key in scd1); `__place` 1 counts.
+
+    `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
+    """
+    keys = [quote(key) for key in contract.keys]
+    moment = Window.partitionBy(*keys, "__moment")
+    group = Window.partitionBy(*keys) if contract.history.mode == "scd1" else moment
+    best = group.orderBy(
+        F.col("__moment").desc(),
+        F.col("__absent").asc(),
+        F.col("__tie").desc(),
+        F.col("__position").desc(),
+    )
+    content = F.xxhash64("_row_hash", "__rest", "__gone", "__moment")
+    return rows.withColumn("__content", content).withColumns(
+        {
+            "__place": F.row_number().over(best),
+            "__equal": F.col("__content") == F.first("__content").over(best),
+            "__tied": F.min("__content").over(moment) != F.max("__content").over(moment),
+        }
+    )
+
+
+def with_lateness(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
+    """Add `__late` to each row that does not come after all that is known of its key."""
+    since, moment = F.col("__since"), F.col("__moment")
+    late = F.col("__known") & (moment <= since)
+    if contract.history.mode == "scd1" and contract.history.sequence_by:
+        # At one moment the later arrival counts.
+        late = F.col("__known") & (moment < since)
+    if "__deleted_at" in rows.columns:
+        late = late | (moment <= F.col("__deleted_at"))
+    if sight.newest_full:
+        # A key that was absent then, or deleted before it, is known to be gone or back there.
+        unknown = F.col("__base_hash").isNull() | F.col("__gone")
+        newest = F.lit(sight.newest_full).cast("timestamp_ntz")
+        late = late | (~F.col("__absent") & unknown & (moment < newest))
+    # What is known already is never late: extracts overlap.
+    late = late & (F.col("__kind") != "same")
+    return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
+
+
+def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Fill the nulls of partial records from what is known before them, within one life of a key.
+
+    Keeps the record as it came in `__partial`. Needs `__base_row` beside the base.
+    """
+    keys = [quote(key) for key in contract.keys]
+    order = Window.partitionBy(*keys).orderBy("__moment")
+    before = order.rowsBetween(Window.unboundedPreceding, -1)
+    lives = F.coalesce(F.sum(F.col("__gone").cast("int")).over(before), F.lit(0))
+    within = Window.partitionBy(*keys, "__life").orderBy("__moment")
+    so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    names = [c.name for c in contract.stored if c.name not in contract.keys]
+    partial = F.struct(*[F.col(quote(name)) for name in names])
+    filled = {
+        name: F.coalesce(
+            F.last(quote(name), ignorenulls=True).over(so_far),
+            F.when(F.col("__life") == 0, F.col(f"__base_row.{quote(name)}")),
+        )
+        for name in names
+    }
+    framed = rows.withColumn("__partial", partial).withColumn("__life", lives)
+    return (
+        framed.withColumns(filled)
+        .withColumns(
+            {
+                "_row_hash": F.expr(row_hash(contract.tracked)),
+                "__rest": F.expr(row_hash(contract.untracked)),
+            }
+        )
+        .withColumn("__digest", F.expr(digest(contract)))
+    )
+
+
+def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
+    """Put the rows of each key in order and say what each does (`__act`).
+
+    Args:
+        rows: One row per key and moment with the hashes, `__gone` and the base of its key.
+        contract: Its keys and options.
+        sight: What is known of the table.
+
+    Returns:
+        The rows with `__act`, `__start`, `__until`, and per key `__close_at` (when the current
+        version ends), `__replaced` (it is written anew), `__alive` (there is a current version
+        at the end) and `__first` (true for one row of the key).
+    """
+    # Rows that are set aside stand by themselves.
+    keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__aside").isNotNull()]
+    order = Window.partitionBy(*keys).orderBy("__moment")
+    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    ahead = order.rowsBetween(1, Window.unboundedFollowing)
+    first = F.row_number().over(order) == 1
+    before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
+    known = F.col("__state") == F.col("__before")
+    if sight.later:
+        known = known | (F.col("__first") & (F.col("__without_later") == F.col("__before")))
+    changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
+        F.col("__before").isNull() | ~known
+    )
+    turn = F.when(F.col("__changes"), F.col("__moment"))
+    framed = (
+        rows.withColumn("__state", F.when(~F.col("__gone"), F.col("__digest")))
+        .withColumns({"__before": before, "__first": first})
+        .withColumn("__changes", changes)
+        .withColumns(
+            {
+                "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
+                "__start": F.coalesce(F.max(turn).over(so_far), F.col("__since")),
+                "__until": F.min(turn).over(ahead),
+                "__close_at": F.min(turn).over(Window.partitionBy(*keys)),
+            }
+        )
+    )
+    return _with_act(framed, contract, order)
+
+
+def _with_act(framed: DataFrame, contract: Contract, order: WindowSpec) -> DataFrame:
+    whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    last = F.coalesce(F.lead("__group").over(order) != F.col("__group"), F.lit(True))
+    shows, renews = F.col("__changes"), F.col("__digest") != F.col("__base_hash")
+    if overwrites(contract):
+        shows = last
+        renews = renews | (F.col("__rest") != F.col("__base_rest"))
+    held = (F.col("__group") == 0) & F.col("__base_hash").isNotNull()
+    act = (
+        F.when(F.col("__gone") & F.col("__changes"), "delete")
+        .when(F.col("__gone"), "tombstone")
+        .when((F.col("__group") > 0) & shows, "open")
+        .when(held & last & renews, "overwrite")
+        .otherwise("assert")
+    )
+    return framed.withColumn("__act", act).withColumns(
+        {
+            "__replaced": F.max(F.col("__act") == "overwrite").over(whole),
+            "__alive": F.last("__state").over(whole).isNotNull(),
+        }
+    )
+
+
+def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
+    """Fix the schema of a staged change set."""
+    names = [c.name for c in contract.stored]
+    partial = ["__partial"] if contract.history.ignore_null_updates else []
+    return resolved.select(*map(quote, names), *STAGED, *partial)

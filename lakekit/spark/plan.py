@@ -1,0 +1,174 @@
+"""What a run would do to a table: its change set, staged and counted. Nothing is committed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.batch import MergeResult
+from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
+from lakekit.spark.context import Merge
+from lakekit.spark.facts import Facts
+from lakekit.spark.late import Settled, late_keys, settle
+from lakekit.spark.order import Sight
+from lakekit.spark.records import sequence
+from lakekit.spark.stage import Staged, act_counts, scopes_of, stage
+from lakekit.spark.tables import LATER_COLUMNS, table_property
+from lakekit.sql.identifiers import quote
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A staged run.
+
+    staged: the rows of keys that move forward only; see `changes.resolve`. settled: the versions
+    of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
+    are not merged, with `__aside`. alive: how many touched keys have a current version afterwards.
+    """
+
+    result: MergeResult
+    staged: DataFrame
+    settled: Settled | None = None
+    set_aside: DataFrame | None = None
+    remembered: tuple[DataFrame, ...] = ()
+    alive: int = 0
+    drops: bool = False
+
+    def empty(self) -> bool:
+        """Whether the table stays as it is."""
+        done = self.result
+        changes = self.settled.changes if self.settled else 0
+        return not (done.opened or done.closed or changes or self.drops)
+
+
+def plan_merge(merge: Merge, facts: Facts) -> Plan:
+    """Stage what a run changes.
+
+    Raises:
+        TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
+    """
+    contract = merge.contract
+    extracts = facts.full_extracts()
+    later = (
+        ""
+        if contract.history.new_column == "reversion"
+        else table_property(merge.spark, merge.table, LATER_COLUMNS)
+    )
+    staged = stage(
+        merge,
+        Sight(
+            newest_full=extracts[-1].moment if extracts else None,
+            later=tuple(name for name in later.split(",") if name),
+        ),
+        facts.deletions(),
+    )
+    _refuse(merge, staged.counts)
+    n, rows = dict(staged.counts), staged.rows
+    keys = late_keys(merge, rows, facts, n) if facts.exact else None
+    settled = None
+    if keys is not None:
+        settled = settle(merge, rows, keys, facts)
+        rows = rows.join(F.broadcast(keys), list(contract.keys), "left_anti")
+        row = rows.agg(*act_counts()).first()
+        n |= row.asDict() if row else {}
+        if not staged.all_rows:
+            n["assert"] += n["same"]
+    return Plan(
+        result=_result(merge, n, settled or Settled()),
+        staged=rows.where("__aside IS NULL"),
+        settled=settled,
+        set_aside=staged.rows.where("__aside IN ('tie', 'late')"),
+        remembered=_remembered(merge, staged, facts),
+        alive=n["alive"] + (settled.alive if settled else 0),
+        drops=bool(n["replaced"]),
+    )
+
+
+def _refuse(merge: Merge, n: dict[str, Any]) -> None:
+    """Raise if the counts break one of the contract's limits."""
+    contract, batch, table = merge.contract, merge.batch, merge.table
+    history, run = contract.history, f"run {batch.run_id}"
+    if n["rejected"] > contract.quality.max_rejected_ratio * n["all"]:
+        raise TooManyRejectedError(
+            f"{table}: {n['rejected']} of {n['all']} records of {run} break the contract "
+            f"(one fault: {n['fault']}); quality.max_rejected_ratio allows "
+            f"{contract.quality.max_rejected_ratio}"
+        )
+    if n["null_keys"] and history.null_keys == "fail":
+        raise TooManyRejectedError(
+            f"{table}: {n['null_keys']} records of {run} have a null in their key, and "
+            "history.null_keys is fail"
+        )
+    deletes = batch.extract == "full" and history.deletes != "ignore"
+    absent = n["absent"] if deletes else 0
+    existing = n["matched"] + n["absent"]
+    if absent > history.max_deleted_ratio * existing:
+        raise TooManyDeletedError(
+            f"{table}: {run} would close {absent} of {existing} current keys; "
+            f"history.max_deleted_ratio allows {history.max_deleted_ratio}"
+        )
+    if n["late"] and history.sequence_by is None:
+        raise LateExtractError(
+            f"{table}: {n['late']} keys of {run} have versions that start at or after its "
+            f"extraction time {batch.extraction_time.isoformat()}"
+        )
+
+
+def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
+    history = merge.contract.history
+    lost = n["lost_other"] + late.lost_other
+    ordered = history.sequence_by is not None
+    refused = history.late_changes == "quarantine" and history.mode == "scd2"
+    return MergeResult(
+        table=merge.table,
+        run_id=merge.batch.run_id,
+        opened=n["open"] + late.opened,
+        closed=n["closes"] + n["short"] + late.closed,
+        deleted=n["absences"] + n["delete"] + late.deleted,
+        unchanged=n["assert"] + n["overwrite"] + late.unchanged,
+        duplicates=n["lost_equal"] + (0 if ordered else lost) + late.lost_equal,
+        superseded=(lost if ordered else 0) + (0 if refused else n["set_aside"]),
+        quarantined=n["rejected"] + n["ties"] + (n["set_aside"] if refused else 0),
+        deletes=n["delete"] + n["tombstone"] + n["ignored"] + late.deletes,
+        restored=late.restored,
+    )
+
+
+def _remembered(merge: Merge, seen: Staged, facts: Facts) -> tuple[DataFrame, ...]:
+    """Return what the companion must keep of this run."""
+    if not facts.wanted:
+        return ()
+    contract = merge.contract
+    history, rows = contract.history, seen.rows.where("__aside IS NULL AND NOT __absent")
+    kept = F.col("__gone") | (F.col("__kind") != "same") & (
+        F.col("__act").isin("assert", "overwrite")
+        | ((F.col("__act") == "open") & (F.col("__moment") != F.col("__start")))
+        | F.col("__late")
+    )
+    if not facts.exact:
+        kept = F.col("__gone")
+    if history.ignore_null_updates and facts.exact:
+        names = [c.name for c in contract.stored if c.name not in contract.keys]
+        rows = rows.withColumns({name: F.col(f"__partial.{quote(name)}") for name in names})
+        kept = F.lit(True)
+    frames = []
+    n = seen.counts
+    if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["late"] or n["merged"]:
+        frames.append(facts.of_rows(rows.where(kept)))
+    if n["replaced"] and facts.exact and not history.ignore_null_updates:
+        frames.append(facts.of_versions(_overwritten(merge, seen.rows)))
+    if merge.full and history.deletes != "ignore":
+        frames.append(facts.full_extract(scopes_of(n)))
+    return tuple(frames)
+
+
+def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:
+    """Return the versions that are written anew and still show the record of their start."""
+    contract = merge.contract
+    keys = rows.where("__first AND __replaced").select(*merge.keys)
+    current = merge.current()
+    column = contract.column(contract.history.sequence_by or "")
+    if column in contract.stored:
+        current = current.where(F.expr(sequence(column)) == F.col("_valid_from"))
+    return current.join(F.broadcast(keys), list(contract.keys), "left_semi")

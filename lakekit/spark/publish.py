@@ -1,0 +1,169 @@
+"""The commit protocol: write on a branch, check, move main to it. One commit shows, or none."""
+
+import hashlib
+from datetime import UTC
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch
+from lakekit.errors import InvariantViolatedError
+from lakekit.spark import join
+from lakekit.spark.context import Merge
+from lakekit.spark.evidence import EXTRACTION_TIME, RUN_ID
+from lakekit.spark.plan import Plan
+from lakekit.sql import merge_scd2 as sql
+from lakekit.sql.identifiers import literal, quote, quote_all
+
+
+def publish(merge: Merge, plan: Plan) -> bool:
+    """Close and open on a branch, check, and move main to it; False if main moved meanwhile."""
+    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
+    spark.sql(sql.create_branch(table, branch))
+    try:
+        _close(merge, branch, plan)
+        _append(merge, branch, _versions(merge, plan))
+        _check(merge, branch, plan)
+        return _fast_forward(spark, table, branch)
+    finally:
+        spark.sql(sql.drop_branch(table, branch))
+
+
+def publish_rows(merge: Merge, rows: DataFrame) -> bool:
+    """Append rows by way of a branch; False if main moved meanwhile."""
+    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
+    spark.sql(sql.create_branch(table, branch))
+    try:
+        _append(merge, branch, rows)
+        return _fast_forward(spark, table, branch)
+    finally:
+        spark.sql(sql.drop_branch(table, branch))
+
+
+def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
+    evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
+    writer = rows.writeTo(sql.branch_of(merge.table, branch))
+    for name, value in evidence.items():
+        writer = writer.option(f"snapshot-property.{name}", value)
+    writer.append()
+
+
+def branch_name(batch: Batch) -> str:
+    """Return the name of a run's branch."""
+    return f"lakekit_{hashlib.sha256(batch.run_id.encode()).hexdigest()[:16]}"
+
+
+def iso(batch: Batch) -> str:
+    """Return a run's extraction time as evidence holds it."""
+    return batch.extraction_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _close(merge: Merge, branch: str, plan: Plan) -> None:
+    """Close what ends, and take out what is written anew."""
+    spark, contract, table, keys = merge.spark, merge.contract, merge.table, merge.keys
+    scd1 = contract.history.mode == "scd1"
+    if plan.result.closed or plan.drops:
+        ends = plan.staged.where(
+            "__first AND __since IS NOT NULL AND (__close_at IS NOT NULL OR __replaced)"
+        )
+        drop = F.lit(True) if scd1 else F.col("__replaced")
+        narrow = ends.select(*keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
+        view = f"closing_{branch}"
+        F.broadcast(narrow).createOrReplaceTempView(view)
+        drops = plan.drops or scd1
+        spark.sql(sql.close_versions(table, branch, contract.keys, view, drop=drops))
+    if plan.settled and plan.settled.versions is not None:
+        ends = plan.settled.versions.where("__change IN ('close', 'replace', 'drop')")
+        narrow = ends.select(
+            *keys, "__from", F.col("__to").alias("__at"),
+            (F.col("__change") != "close").alias("__drop"),
+        )  # fmt: skip
+        view = f"changing_{branch}"
+        F.broadcast(narrow).createOrReplaceTempView(view)
+        spark.sql(sql.change_versions(table, branch, contract.keys, view))
+
+
+def _versions(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the versions that a plan writes, in the table's schema."""
+    contract, staged, act = merge.contract, plan.staged, F.col("__act")
+    shown = ["open", "overwrite"]
+    if join.marks(contract):
+        shown.append("delete")
+    rows = staged.where(act.isin(shown))
+    if contract.history.mode == "scd1":
+        rows = rows.where("__until IS NULL")
+    start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
+    versions = _select(merge, rows, start, F.col("__until"))
+    if plan.settled and plan.settled.versions is not None:
+        fresh = plan.settled.versions.where("__change IN ('insert', 'replace')")
+        settled = _select(merge, fresh, F.col("__from"), F.col("__to"))
+        versions = versions.unionByName(settled)
+    return versions
+
+
+def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -> DataFrame:
+    contract = merge.contract
+    gone = F.col("__gone")
+    marks = [gone.alias("_is_deleted")] if join.marks(contract) else []
+    content = [
+        F.col(quote(c.name))
+        if c.name in contract.keys
+        else F.when(~gone, F.col(quote(c.name))).alias(c.name)
+        for c in contract.stored
+    ]
+    return rows.select(
+        *content,
+        merge.moment.alias("_ingested_at"),
+        "_source_file",
+        end.isNull().alias("_is_current"),
+        start.alias("_valid_from"),
+        end.alias("_valid_to"),
+        F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
+        *marks,
+    )
+
+
+def _check(merge: Merge, branch: str, plan: Plan) -> None:
+    """Refuse a branch on which the touched keys do not have exactly the versions they should."""
+    contract, table, keys = merge.contract, merge.table, merge.keys
+    touched = plan.staged.where("__first").select(*keys)
+    if plan.settled and plan.settled.keys is not None:
+        touched = touched.unionByName(plan.settled.keys.select(*keys))
+    names = quote_all(contract.keys)
+    current = merge.spark.sql(
+        f"SELECT {names} FROM {sql.branch_of(table, branch)} WHERE _is_current"
+    )
+    per_key = current.join(F.broadcast(touched), list(contract.keys)).groupBy(*keys).count()
+    row = per_key.agg(F.count(F.lit(1)).alias("keys"), F.max("count").alias("most")).first()
+    found, most = (row["keys"], row["most"] or 0) if row else (0, 0)
+    if most > 1 or (found != plan.alive and not join.marks(contract)):
+        raise InvariantViolatedError(
+            f"{table}: run {plan.result.run_id} should leave {plan.alive} of its keys with a "
+            f"current version; its branch shows {found} keys with up to {most} each"
+        )
+
+
+def _fast_forward(spark: SparkSession, table: str, branch: str) -> bool:
+    catalog, name = table.split(".", 1)
+    try:
+        spark.sql(
+            f"CALL {quote(catalog)}.system.fast_forward("
+            f"table => {literal(name)}, branch => 'main', to => {literal(branch)})"
+        ).collect()
+    except (Py4JJavaError, PySparkException) as error:
+        if "not an ancestor" in str(error) or "refresh is required" in str(error):
+            return False
+        raise
+    return True
+
+
+def drop_staging(spark: SparkSession, place: str) -> None:
+    """Remove a run's change set; what is left behind by a crash is tidied by age."""
+    jvm = spark._jvm
+    if jvm is None:
+        return
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)

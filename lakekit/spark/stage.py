@@ -1,0 +1,186 @@
+"""One reading of a batch: what may change is staged on disk, everything is counted on the way."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark import join, order
+from lakekit.spark.context import Merge
+from lakekit.spark.order import Sight
+from lakekit.spark.records import read_batch, with_facts
+from lakekit.spark.session import session_settings
+from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import row_hash
+
+# An observation below a part of the plan that turns out empty would never come in.
+COUNTED = {
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation"
+    ),
+    "spark.sql.adaptive.optimizer.excludedRules": (
+        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
+    ),
+}
+ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
+KINDS = ("same", "gone", "absent", "rejected", "ignored", "candidate")
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Rows on disk and counts. all_rows: whether it holds those too that say what is known."""
+
+    rows: DataFrame
+    counts: dict[str, Any]
+    all_rows: bool
+
+
+def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
+    """Stage the rows that may change something.
+
+    They are never cached: a commit on the target would recompute them against the new state.
+    """
+    full = merge.full
+    staged = _read(merge, sight, deletions, all_rows=not full)
+    if full and _twice(merge, staged.counts):
+        # What was dropped as known may have had the last word on its key.
+        staged = _read(merge, sight, deletions, all_rows=True)
+    if full and merge.contract.history.delete_scope:
+        staged = _within_scopes(staged, merge.contract)
+    return staged
+
+
+def _twice(merge: Merge, n: dict[str, Any]) -> bool:
+    """Whether a known key came more than once: else each current version joined to one row."""
+    if not n["same"]:
+        return False
+    return bool(n["matched"] + n["lost_sight"] > merge.current().count())
+
+
+def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
+    read, joined, placed, acts = (Observation() for _ in range(4))
+    contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
+    kinds = _kinds(merge, sight, read).observe(joined, *_kind_counts())
+    kept = ["candidate", *(["same"] if all_rows else [])]
+    if merge.full and contract.history.deletes != "ignore":
+        kept.append("absent")
+    rows = order.with_place(kinds.where(F.col("__kind").isin(kept)), contract)
+    if deletions is not None:
+        rows = rows.join(deletions, list(contract.keys), "left")
+    rows = order.with_lateness(rows, contract, sight).withColumn("__aside", _aside(contract))
+    rows = rows.observe(placed, *_place_counts()).where("__place = 1 OR __aside IS NOT NULL")
+    if contract.history.ignore_null_updates:
+        rows = order.with_filled(rows, contract)
+    resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
+    with session_settings(merge.spark, COUNTED):
+        resolved.observe(acts, *act_counts()).write.mode("overwrite").parquet(place)
+    counts = {**read.get, **joined.get, **placed.get, **acts.get}
+    if not all_rows:
+        counts["assert"] += counts["same"]
+    return Staged(merge.spark.read.parquet(place), counts, all_rows)
+
+
+def _kinds(merge: Merge, sight: Sight, read: Observation) -> DataFrame:
+    """Join the records to the current versions of their keys."""
+    contract = merge.contract
+    records = read_batch(merge.spark, contract, merge.batch)
+    records = with_facts(records, contract, merge.batch, join.digest(contract))
+    if sight.later:
+        added = [c for c in contract.tracked if c.name in sight.later]
+        records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
+    records = records.observe(read, *_read_counts(contract))
+    base = join.select_base(merge.current(), contract)
+    how = "full_outer" if merge.full else "left_outer"
+    return join.with_kind(join.join_base(records, base, contract, how), contract, merge.moment)
+
+
+def _kind_counts() -> list[Expression]:
+    return [
+        *[F.count(F.when(F.col("__kind") == kind, 1)).alias(kind) for kind in KINDS],
+        F.count(F.when(F.col("__known") & ~F.col("__absent"), 1)).alias("matched"),
+        F.count(F.when(F.col("__absent"), 1)).alias("lost_sight"),
+    ]
+
+
+def _read_counts(contract: Contract) -> list[Expression]:
+    counts = [
+        F.count(F.lit(1)).alias("all"),
+        F.min("__fault").alias("fault"),
+        F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
+    ]
+    scope = contract.history.delete_scope
+    values = F.expr(join.scope_text(scope)) if scope else F.lit(None).cast("string")
+    values = F.when(F.col("__fault").isNull(), values)
+    return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
+
+
+def _null_key(contract: Contract) -> Expression:
+    null = F.lit(False)
+    for key in contract.keys:
+        null = null | F.col(quote(key)).isNull()
+    return null & F.col("__fault").isNotNull()
+
+
+def _aside(contract: Contract) -> Expression:
+    """Return why a row is not merged, or null."""
+    history = contract.history
+    aside = F.lit(None).cast("string")
+    old = history.mode == "scd1" and history.sequence_by is not None
+    if old or history.late_changes != "exact":
+        aside = F.when(F.col("__late"), F.when(F.col("__absent"), "gone").otherwise("late"))
+    if history.tie_break == "quarantine" and history.sequence_by is not None:
+        aside = F.when(F.col("__tied"), "tie").otherwise(aside)
+    return aside
+
+
+def _place_counts() -> list[Expression]:
+    place, aside = F.col("__place"), F.col("__aside")
+    lost = (place > 1) & aside.isNull()
+    real = ~F.col("__absent") & (F.col("__kind") != "same")
+    return [
+        F.count(F.when(lost & F.col("__equal"), 1)).alias("lost_equal"),
+        F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
+        F.count(F.when(aside == "tie", 1)).alias("ties"),
+        F.count(F.when(aside == "late", 1)).alias("set_aside"),
+        F.count(F.when(F.col("__late") & aside.isNull() & (place == 1), 1)).alias("late"),
+        F.min(F.when(real & (place == 1), F.col("__moment"))).cast("string").alias("earliest"),
+    ]
+
+
+def act_counts() -> list[Expression]:
+    """Return what is counted of resolved rows, those that are set aside left out."""
+    merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
+    opened, first = merged & (act == "open"), merged & F.col("__first")
+    closes = first & F.col("__close_at").isNotNull() & F.col("__base_hash").isNotNull()
+    counted = {
+        **{name: merged & (act == name) & ~absent for name in ACTS},
+        "absences": merged & (act == "delete") & absent,
+        "closes": closes,
+        "short": opened & F.col("__until").isNotNull(),
+        "merged": opened & (F.col("__moment") != F.col("__start")),
+        "alive": first & F.col("__alive"),
+        "replaced": first & F.col("__replaced"),
+    }
+    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
+
+
+def _within_scopes(staged: Staged, contract: Contract) -> Staged:
+    """Forget the absences outside the scopes that the extract holds, and count again."""
+    scope = F.expr(join.scope_text(contract.history.delete_scope))
+    rows = staged.rows.where(~F.col("__absent") | scope.isin(scopes_of(staged.counts)))
+    absent = F.count(F.when(F.col("__absent"), 1)).alias("absent")
+    late = F.count(F.when(F.col("__late") & F.col("__aside").isNull(), 1)).alias("late")
+    row = rows.agg(*act_counts(), absent, late).first()
+    counts = {**staged.counts, **(row.asDict() if row else {})}
+    if not staged.all_rows:
+        counts["assert"] += counts["same"]
+    return Staged(rows, counts, staged.all_rows)
+
+
+def scopes_of(counts: dict[str, Any]) -> list[str]:
+    """Return the scopes that an extract holds, as JSON texts."""
+    return list(json.loads(counts["scopes"]))
