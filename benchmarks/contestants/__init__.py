@@ -5,6 +5,8 @@ from importlib import import_module
 
 from benchmarks.contestants.base import Contestant, Place
 
+__all__ = ["CONTESTANTS", "CORE", "Contestant", "Entry", "Place", "open_contestant"]
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -53,14 +53,14 @@ class DltDuckdb(Contestant):
         def batches() -> Iterator[Any]:
             yield from self._db.cursor().execute(hashed).fetch_record_batch(200_000)
 
-        disposition = {
+        disposition: Any = {
             "disposition": "merge",
             "strategy": "scd2",
             "row_version_column_name": "row_hash",
             "validity_column_names": ["valid_from", "valid_to"],
             "boundary_timestamp": moment,
         }
-        merge_key = None if full else list(self.keys)
+        merge_key: Any = None if full else list(self.keys)
         table = dlt.resource(
             batches, name="customer", write_disposition=disposition, merge_key=merge_key
         )

@@ -1,13 +1,14 @@
 """Lakekit itself, called as a Glue job calls it."""
 
 from datetime import UTC
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from benchmarks.contestants.base import IcebergContestant
 from lakekit.batch import Batch
 from lakekit.contracts import Contract
-from lakekit.spark import changes
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 
@@ -61,9 +62,10 @@ class Lakekit(IcebergContestant):
 
 
 def _with_row_hash(frame: Any, contract: Contract) -> Any:
-    if hasattr(changes, "with_row_hash"):
-        tracked = [c for c in contract.columns if c.name in contract.tracked]
-        return changes.with_row_hash(frame, tracked)
-    from lakekit.sql.row_hash import row_hash  # noqa: PLC0415  the engine has one or the other
-
-    return frame.selectExpr("*", f"{row_hash(contract.tracked)} AS _row_hash")
+    """Add the hash that the engine compares; a wrong one would show as a table that is wrong."""
+    if find_spec("lakekit.sql.row_hash"):
+        row_hash = import_module("lakekit.sql.row_hash").row_hash
+        return frame.selectExpr("*", f"{row_hash(contract.tracked)} AS _row_hash")
+    named: Any = contract.tracked
+    tracked = [c for c in contract.columns if c.name in named]
+    return import_module("lakekit.spark.changes").with_row_hash(frame, tracked)

@@ -31,7 +31,7 @@ class Sqlmesh(IcebergContestant):
 
         spark = self.spark
 
-        class Adapter(SparkEngineAdapter):
+        class Adapter(SparkEngineAdapter):  # type: ignore[misc]  # untyped in the core environment
             def _get_data_objects(self, schema_name: Any, object_names: Any = None) -> list[Any]:
                 schema = exp.to_table(schema_name).sql(dialect="spark").replace("`", "")
                 rows = spark.sql(f"SHOW TABLES IN {schema}").collect()
