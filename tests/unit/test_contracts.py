@@ -37,7 +37,7 @@ def test_reports_every_fault_with_its_path():
     ("old", "new", "message"),
     [
         ("keys: [id]", "keyz: [id]", "unknown field; did you mean 'keys'?"),
-        ("keys: [id]", "keys: []", "history.keys: Tuple should have at least 1 item"),
+        ("keys: [id]", "keys: []", "history: keys: scd2 needs at least one column"),
         ("keys: [id]", "keys: [nope]", "'nope' is not a column"),
         ("keys: [id]", "keys: [id, id]", "stands twice"),
         ("type: int}", "type: double}", "which cannot be a key"),
