@@ -20,6 +20,10 @@ setup: $(READY) ## Virtual environment, packages, Java and Node if absent, Icebe
 test: $(READY) ## All tests of the default suite
 	$(ENV) && $(PY) -m pytest
 
+.PHONY: test-long
+test-long: $(READY) ## The merge against its model, over ten thousand random histories
+	$(ENV) && $(PY) -m pytest tests/model tests/spark/test_against_model.py --histories 10000
+
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, no AWS
 	$(ENV) && $(PY) -m pytest tests/unit

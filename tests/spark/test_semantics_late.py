@@ -1,0 +1,110 @@
+"""Late changes that once came out wrong: each is the shortest story of a random history.
+
+A record is named by its day of January, the day it holds from; a run by the day of its extract.
+"""
+
+from lakekit.contracts import load_contract
+from tests.spark.conftest import CONTRACT
+
+TIMED = load_contract(
+    CONTRACT.replace(
+        "  - {name: city, type: string}",
+        "  - {name: city, type: string}\n  - {name: at, type: timestamp}\n"
+        "  - {name: op, type: string}\n  - {name: seen, type: int}",
+    ).replace(
+        "keys: [id]",
+        "keys: [id], sequence_by: at, apply_as_deletes: op = 'D', except_columns: [op], "
+        "track_history_columns: [name]",
+    )
+)
+
+
+def at(day, name, **more):
+    return {"id": 1, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}
+
+
+def gone(day):
+    return at(day, None, op="D")
+
+
+def told(load, kind, day, *records):
+    return load(day, *records, extract=kind, promise=TIMED)
+
+
+def test_of_one_moment_the_later_extract_counts_however_late_the_other_arrives(load, rows):
+    told(load, "changes", 5, at(10, "a"))
+    told(load, "changes", 4, gone(10))
+    told(load, "changes", 3, at(20, "b"), gone(1))
+
+    assert rows("id, name") == [(1, "a", 10, 20, False), (1, "b", 20, None, True)]
+
+
+def test_a_key_whose_only_record_is_ahead_of_its_full_extract_was_present_in_it(load, rows):
+    told(load, "full", 3, at(4, "b"))
+    told(load, "changes", 5, at(2, "a"))
+
+    assert rows("id, name") == [(1, "a", 2, 4, False), (1, "b", 4, None, True)]
+
+
+def test_two_full_extracts_that_hold_a_key_leave_no_gap_before_a_record_ahead_of_them(load, rows):
+    told(load, "full", 3, at(20, "b"))
+    told(load, "full", 5, at(2, "a"))
+
+    assert rows("id, name") == [(1, "a", 2, 20, False), (1, "b", 20, None, True)]
+
+
+def test_a_version_keeps_what_its_own_records_say_when_a_late_change_cuts_it(load, rows):
+    told(load, "changes", 4, at(20, "b"), at(5, "a", seen=1))
+    told(load, "changes", 6, at(20, "a", seen=2))
+    assert rows("id, name, seen, day(at)") == [(1, "a", 2, 20, 5, None, True)]
+
+    told(load, "changes", 7, at(10, "c", seen=3))
+
+    assert rows("id, name, seen, day(at)") == [
+        (1, "a", 1, 5, 5, 10, False),
+        (1, "c", 3, 10, 10, 20, False),
+        (1, "a", 2, 20, 20, None, True),
+    ]
+
+
+def test_a_run_that_overwrites_untracked_columns_keeps_what_they_were(load, rows):
+    told(load, "changes", 4, at(5, "a", seen=1))
+    told(load, "changes", 6, at(20, "a", seen=2))
+
+    told(load, "changes", 7, at(10, "c", seen=3))
+
+    assert rows("id, name, seen, day(at)") == [
+        (1, "a", 1, 5, 5, 10, False),
+        (1, "c", 3, 10, 10, 20, False),
+        (1, "a", 2, 20, 20, None, True),
+    ]
+
+
+def test_the_latest_of_one_moment_is_that_of_the_later_extract_in_any_order(load, rows):
+    latest = load_contract(
+        CONTRACT.replace(
+            "  - {name: city, type: string}",
+            "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
+        ).replace("keys: [id]", "keys: [id], mode: scd1, sequence_by: at")
+    )
+    load(5, at(2, "a"), extract="changes", promise=latest)
+    load(4, at(2, "b"), extract="changes", promise=latest)
+
+    assert rows("id, name") == [(1, "a", 2, None, True)]
+
+
+def test_the_first_year_is_merged_and_met_again_by_late_records(load, spark, table):
+    ancient = {"at": "0001-01-01T00:00:00Z"}
+    told(load, "full", 2, at(1, "b") | ancient, at(1, "x") | {"id": 2})
+    told(load, "full", 3, at(1, "b") | ancient, at(2, "c") | {"id": 2} | ancient)
+
+    found = spark.sql(
+        "SELECT id, name, CAST(_valid_from AS string), CAST(at AS string) "
+        f"FROM {table} ORDER BY 1, 3"
+    ).collect()
+
+    assert [tuple(row) for row in found] == [
+        (1, "b", "0001-01-01 00:00:00", "0001-01-01 00:00:00"),
+        (2, "c", "0001-01-01 00:00:00", "0001-01-01 00:00:00"),
+        (2, "x", "2026-01-01 00:00:00", "2026-01-01 00:00:00"),
+    ]
