@@ -3,6 +3,7 @@
 from lakekit.contracts import Contract
 from lakekit.sql.identifiers import literal, quote, quote_table
 
+KEYS = "lakekit.keys"
 CONTROL_DDL = {
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run that opened it, UTC'",
     "_source_file": "string COMMENT 'Landed object the version came from'",
@@ -96,6 +97,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
         **metrics,
         "write.target-file-size-bytes": str(size),
         "lakekit.contract-version": str(contract.version),
+        **({KEYS: ",".join(contract.keys)} if contract.keys else {}),
         **contract.table.properties,
     }
 

@@ -1,0 +1,161 @@
+"""Queries over a history table: current rows, rows as of a time, changes between two times.
+
+The same text in two dialects, which differ in quotes and in how a time is written. Versions that
+say deleted (`deletes: mark`) are no rows: pass `marked` for a table that has `_is_deleted`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from lakekit.batch import naive_utc
+from lakekit.sql.identifiers import quote
+
+Dialect = Literal["spark", "athena"]
+Moment = datetime | str
+
+
+def current_rows(table: str, *, marked: bool = False, dialect: Dialect = "spark") -> str:
+    """Return the query of the rows that are valid now."""
+    lines = [f"SELECT * FROM {_table(table, dialect)}", f"WHERE _is_current{_alive(marked)}"]
+    return "\n".join(lines)
+
+
+def rows_as_of(
+    table: str, moment: Moment, *, marked: bool = False, dialect: Dialect = "spark"
+) -> str:
+    """Return the query of the rows that were valid at a moment.
+
+    Args:
+        table: Dotted identifier.
+        moment: A time with a zone, or the text of a parameter (`:moment` in Spark, `?` in Athena).
+        marked: Whether the table has versions that say deleted.
+        dialect: Whose SQL.
+    """
+    at = time_literal(moment, dialect)
+    lines = [
+        f"SELECT * FROM {_table(table, dialect)}",
+        f"WHERE _valid_from <= {at} AND (_valid_to > {at} OR _valid_to IS NULL){_alive(marked)}",
+    ]
+    return "\n".join(lines)
+
+
+def changes_between(
+    table: str,
+    keys: Sequence[str],
+    start: Moment,
+    end: Moment,
+    *,
+    columns: Sequence[str],
+    marked: bool = False,
+    dialect: Dialect = "spark",
+) -> str:
+    """Return the query of what happened after `start`, up to and with `end`.
+
+    Rows as of `start` and these changes give the rows as of `end`. Each change has `_change`
+    (inserted, updated or deleted), `_changed_at` and the given columns of its version; a key that
+    comes back after a gap is inserted, and a deletion shows the version that it ended.
+    """
+    after, until = time_literal(start, dialect), time_literal(end, dialect)
+    order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
+    shown = _names(columns, dialect)
+    gone = "_is_deleted IS NOT DISTINCT FROM true" if marked else "false"
+    # The neighbours that decide on a change within the window overlap the window themselves.
+    return "\n".join(
+        [
+            "WITH versions AS (",
+            f"  SELECT *, {gone} AS __gone,",
+            f"    lag(_valid_to) OVER ({order}) AS __before,",
+            f"    lag({gone}) OVER ({order}) AS __was_gone,",
+            f"    lead(_valid_from) OVER ({order}) AS __next",
+            f"  FROM {_table(table, dialect)}",
+            f"  WHERE _valid_from <= {until} AND (_valid_to > {after} OR _valid_to IS NULL)",
+            "), changes AS (",
+            "  SELECT CASE WHEN __gone THEN 'deleted'",
+            "    WHEN __before = _valid_from AND NOT __was_gone THEN 'updated'",
+            "    ELSE 'inserted' END AS _change, _valid_from AS _changed_at,",
+            f"    {shown}",
+            f"  FROM versions WHERE _valid_from > {after}",
+            "  UNION ALL",
+            f"  SELECT 'deleted' AS _change, _valid_to AS _changed_at, {shown}",
+            f"  FROM versions WHERE _valid_to <= {until} AND NOT __gone",
+            "    AND (__next IS NULL OR __next > _valid_to)",
+            ")",
+            f"SELECT * FROM changes ORDER BY _changed_at, {_names(keys, dialect)}",
+        ]
+    )
+
+
+def temporal_join(
+    events: str,
+    table: str,
+    keys: Sequence[str],
+    *,
+    event_time: str,
+    columns: Sequence[str],
+    dialect: Dialect = "spark",
+) -> str:
+    """Return the query of events beside the version that was valid when they happened.
+
+    Every event stays; one whose key was not there gets nulls.
+
+    Args:
+        events: Table of events, which has the keys.
+        table: The history table.
+        keys: The natural key.
+        event_time: Time of an event, UTC, without zone.
+        columns: Columns of the version.
+        dialect: Whose SQL.
+    """
+    time = f"e.{_name(event_time, dialect)}"
+    same = " AND ".join(f"v.{_name(key, dialect)} = e.{_name(key, dialect)}" for key in keys)
+    shown = ", ".join(f"v.{_name(column, dialect)}" for column in columns)
+    return "\n".join(
+        [
+            f"SELECT e.*, {shown}",
+            f"FROM {_table(events, dialect)} e LEFT JOIN {_table(table, dialect)} v",
+            f"ON {same}",
+            f"  AND v._valid_from <= {time} AND (v._valid_to > {time} OR v._valid_to IS NULL)",
+        ]
+    )
+
+
+def current_view(table: str, *, marked: bool = False, dialect: Dialect = "spark") -> str:
+    """Return the DDL of `{table}_current`.
+
+    For a session in Spark: Iceberg has no views in the Glue Data Catalog. Athena keeps it.
+    """
+    kind = "TEMPORARY VIEW" if dialect == "spark" else "VIEW"
+    name = f"{table.rpartition('.')[2]}_current" if dialect == "spark" else f"{table}_current"
+    query = current_rows(table, marked=marked, dialect=dialect)
+    return f"CREATE OR REPLACE {kind} {_table(name, dialect)} AS\n{query}"
+
+
+def time_literal(moment: Moment, dialect: Dialect) -> str:
+    """Return a time as control columns hold it, or the text of a parameter as it is.
+
+    Example:
+        >>> from datetime import UTC
+        >>> time_literal(datetime(2026, 1, 1, tzinfo=UTC), "spark")
+        "TIMESTAMP_NTZ '2026-01-01 00:00:00.000000'"
+    """
+    if isinstance(moment, str):
+        return moment
+    word = "TIMESTAMP_NTZ" if dialect == "spark" else "TIMESTAMP"
+    return f"{word} '{naive_utc(moment).isoformat(sep=' ', timespec='microseconds')}'"
+
+
+def _alive(marked: bool) -> str:
+    return " AND _is_deleted IS DISTINCT FROM true" if marked else ""
+
+
+def _table(table: str, dialect: Dialect) -> str:
+    return ".".join(_name(part, dialect) for part in table.split("."))
+
+
+def _names(names: Sequence[str], dialect: Dialect) -> str:
+    return ", ".join(_name(name, dialect) for name in names)
+
+
+def _name(name: str, dialect: Dialect) -> str:
+    return quote(name) if dialect == "spark" else '"' + name.replace('"', '""') + '"'
