@@ -34,7 +34,7 @@ def changes_between(spark: SparkSession, table: str, start: datetime, end: datet
             f"{table}: no property {KEYS}; bring it to its contract once (a merge does)"
         )
     columns = spark.table(quote_table(table)).columns
-    query = reading.changes_between(table, keys, start, end, columns=columns, marked=marked)
+    query = reading.changes_between(table, keys, (start, end), columns=columns, marked=marked)
     return spark.sql(query)
 
 

@@ -43,20 +43,19 @@ def rows_as_of(
 def changes_between(
     table: str,
     keys: Sequence[str],
-    start: Moment,
-    end: Moment,
+    between: tuple[Moment, Moment],
     *,
     columns: Sequence[str],
     marked: bool = False,
     dialect: Dialect = "spark",
 ) -> str:
-    """Return the query of what happened after `start`, up to and with `end`.
+    """Return the query of what happened after the first of two moments, up to and with the second.
 
-    Rows as of `start` and these changes give the rows as of `end`. Each change has `_change`
+    Rows as of the first and these changes give the rows as of the second. Each change has `_change`
     (inserted, updated or deleted), `_changed_at` and the given columns of its version; a key that
     comes back after a gap is inserted, and a deletion shows the version that it ended.
     """
-    after, until = time_literal(start, dialect), time_literal(end, dialect)
+    after, until = (time_literal(moment, dialect) for moment in between)
     order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
     shown = _names(columns, dialect)
     gone = "_is_deleted IS NOT DISTINCT FROM true" if marked else "false"

@@ -14,7 +14,7 @@ TEXTS = {
     "current": lambda dialect: reading.current_view("lake.local.people", dialect=dialect),
     "as_of": lambda dialect: reading.rows_as_of("people", FIRST, marked=True, dialect=dialect),
     "changes": lambda dialect: reading.changes_between(
-        "people", ["region", "id"], FIRST, LAST, columns=["region", "id", "name"], dialect=dialect
+        "people", ["region", "id"], (FIRST, LAST), columns=["region", "id", "name"], dialect=dialect
     ),
     "join": lambda dialect: reading.temporal_join(
         "orders", "people", ["id"], event_time="ordered_at", columns=["name"], dialect=dialect
@@ -65,7 +65,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 def changes(engine: duckdb.DuckDBPyConnection, start: int, end: int, *, marked: bool) -> list:
     query = reading.changes_between(
         "people", ["id"],
-        datetime(2026, 1, start, tzinfo=UTC), datetime(2026, 1, end, tzinfo=UTC),
+        (datetime(2026, 1, start, tzinfo=UTC), datetime(2026, 1, end, tzinfo=UTC)),
         columns=["id", "name"], marked=marked, dialect="athena",
     )  # fmt: skip
     return [(row[0], row[1].day, *row[2:]) for row in engine.execute(query).fetchall()]
