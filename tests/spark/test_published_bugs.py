@@ -199,22 +199,22 @@ CHANGES = [
         [("a", None, 4, None)],
     ),
 ]
-# One full extract a day, whose records carry the time of their last change.
+# One full extract a day from the second on; records carry the time of their last change.
 STAMPED = [
     Story(
         "a_restored_row_with_the_old_time_is_opened_again [dbt timestamp strategy]",
         [[at(1, "a")], [], [at(1, "a")]],
-        [("a", None, 1, 2), ("a", None, 3, None)],
+        [("a", None, 1, 3), ("a", None, 4, None)],
     ),
     Story(
         "a_restored_row_is_known_from_then_on [dbt timestamp strategy]",
-        [[at(1, "a")], [], [at(1, "a")], [at(4, "b")]],
-        [("a", None, 1, 2), ("a", None, 3, 4), ("b", None, 4, None)],
+        [[at(1, "a")], [], [at(1, "a")], [at(5, "b")]],
+        [("a", None, 1, 3), ("a", None, 4, 5), ("b", None, 5, None)],
     ),
     Story(
         "a_gap_is_not_bridged [SQLMesh by time]",
-        [[at(1, "a")], [], [at(3, "b")]],
-        [("a", None, 1, 2), ("b", None, 3, None)],
+        [[at(1, "a")], [], [at(4, "b")]],
+        [("a", None, 1, 3), ("b", None, 4, None)],
     ),
     Story(
         "a_new_time_alone_opens_nothing [dbt timestamp strategy]",
