@@ -3,11 +3,9 @@
 import argparse
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,15 +14,14 @@ from typing import Any
 from benchmarks import workloads
 from benchmarks.contestants import CONTESTANTS, CORE, Place
 from benchmarks.generator import build
-from benchmarks.harness import ROOT, Course, _empty, measure
+from benchmarks.harness import ROOT, Course, measure
 from benchmarks.peers import delta_class_path, set_up
+from benchmarks.places import OUT, fresh
 from benchmarks.profile import profile
 from benchmarks.summary import markdown, summarise
 from benchmarks.workloads import Workload, shape
 from lakekit.spark.jars import class_path
-from lakekit.spark.session import CATALOG_TABLES
 
-OUT = ROOT / "build" / "bench"
 # What has a process of its own, with its number of keys.
 OTHERS = {"small": 10_000, "reads": 1_000_000, "cluster": 1_000_000}
 
@@ -86,11 +83,7 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
 def _profile(options: argparse.Namespace) -> None:
     (workload,) = _chosen(options)
     data = build(workload, OUT / "data")
-    folder = OUT / "work" / "profile"
-    _empty(folder)
-    with closing(sqlite3.connect(folder / "catalog.db")) as connection:
-        connection.executescript(CATALOG_TABLES)
-    place = Place(folder, data, class_path(), memory=options.memory)
+    place = fresh(Place(OUT / "work" / "profile", data, class_path(), memory=options.memory))
     profile(options.contestant, data, place, say, plans=not options.no_plans)
 
 

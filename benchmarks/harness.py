@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -87,7 +88,7 @@ class Course:
     def start(self, name: str, data: Dataset) -> Worker:
         """Start a contestant's process in a new folder."""
         folder = self.root / "work" / data.folder.name / name
-        _empty(folder)
+        empty(folder)
         with closing(sqlite3.connect(folder / "catalog.db")) as connection:
             connection.executescript(CATALOG_TABLES)
         entry = CONTESTANTS[name]
@@ -100,12 +101,20 @@ class Course:
         )  # fmt: skip
         log.close()
         worker = Worker(name, process)
-        worker.about = worker.ask(
-            "open", name=name, workload=data.workload.as_dict(), data=str(data.folder),
+        try:
+            worker.about = self._open(worker, folder, data)
+        except ContestantError as error:
+            worker.error = str(error)
+        return worker
+
+    def _open(self, worker: Worker, folder: Path, data: Dataset) -> str:
+        entry = CONTESTANTS[worker.name]
+        about: str = worker.ask(
+            "open", name=worker.name, workload=data.workload.as_dict(), data=str(data.folder),
             folder=str(folder), class_path=self.delta_jars if entry.delta else self.class_path,
             master=self.master, memory=self.memory, settings=self.settings,
         )  # fmt: skip
-        return worker
+        return about
 
 
 def measure(
@@ -120,17 +129,17 @@ def measure(
     workers: list[Worker] = []
     entries = {}
     try:
-        for name in names:
-            workers.append(course.start(name, data))
-            _guarded(workers[-1], _prepare, say)
+        workers = [course.start(name, data) for name in names]
+        with ThreadPoolExecutor(2) as pool:  # preparing is not timed
+            list(pool.map(lambda worker: _guarded(worker, _prepare, say), workers))
         for number in range(workload.batches):
             for worker in _order(workers, number):
                 _guarded(worker, _run, say, number)
         for worker in workers:
             entries[worker.name] = _finish(worker, data, course, say)
     finally:
-        for worker in workers:
-            worker.end()
+        with ThreadPoolExecutor(len(names)) as pool:
+            list(pool.map(Worker.end, workers))
     return {
         "workload": workload.name, "parameters": workload.as_dict(),
         "expectation_checked_against_model": model, "contestants": entries,
@@ -185,7 +194,7 @@ def _finish(
     return entry
 
 
-def _empty(folder: Path) -> None:
+def empty(folder: Path) -> None:
     if folder.exists():
         subprocess.run(["/bin/rm", "-rf", str(folder)], check=True)  # noqa: S603  our own folder
     folder.mkdir(parents=True)

@@ -5,29 +5,18 @@ Each runs in a process of its own (`python -m benchmarks.others NAME ...`) and p
 
 import argparse
 import json
-import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from benchmarks.check import check
 from benchmarks.cluster import running_cluster, spread_of
 from benchmarks.contestants import Place, open_contestant
-from benchmarks.contestants.lakekit import Lakekit
-from benchmarks.generator import Dataset, build
-from benchmarks.harness import ROOT, _empty
-from benchmarks.workloads import Workload, shape
-from lakekit.spark.jars import class_path
-from lakekit.spark.jobs import TABLES_AT_ONCE
-from lakekit.spark.session import CATALOG_TABLES
-
-OUT = ROOT / "build" / "bench"
+from benchmarks.generator import Dataset
+from benchmarks.places import fresh, place_of
+from benchmarks.small import merge_tables, small
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", default="")
     options = parser.parse_args(arguments)
     if options.name == "job":
-        merge_tables(_place("small", options.keys), options.tables.split(","))
+        merge_tables(place_of("small", options.keys), options.tables.split(","))
         return 0
     action: dict[str, Callable[[], dict[str, Any]]] = {
         "small": lambda: small(options.keys, options.count),
@@ -50,92 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _workload(name: str, keys: int) -> Workload:
-    if name == "reads":
-        return replace(shape(keys, 1, 0.01, "incremental"), runs=9)
-    one = shape(keys, 1, 0.01, "full")
-    return replace(one, runs=0) if name == "small" else one
-
-
-def _place(name: str, keys: int, **rest: Any) -> Place:
-    data = build(_workload(name, keys), OUT / "data")
-    return Place(OUT / "work" / name, data, class_path(), **rest)
-
-
-def _fresh(place: Place) -> Place:
-    _empty(place.folder)
-    with closing(sqlite3.connect(place.folder / "catalog.db")) as connection:
-        connection.executescript(CATALOG_TABLES)
-    return place
-
-
-def small(keys: int, count: int) -> dict[str, Any]:
-    """Measure small tables: all in one job, and each in a job of its own; whole processes."""
-    place = _fresh(_place("small", keys))
-    groups = {kind: [f"{kind}_{n:02}" for n in range(count)] for kind in ("one", "each")}
-    first = _table(place, "unused")
-    for name in [*groups["one"], *groups["each"]]:
-        table = _table(place, name)
-        table.__dict__["spark"] = first.spark
-        table.prepare()
-    first.close()
-    start = time.perf_counter()
-    _job(keys, groups["one"])
-    one = time.perf_counter() - start
-    start = time.perf_counter()
-    for name in groups["each"]:
-        _job(keys, [name])
-    each = time.perf_counter() - start
-    wrong = _wrong(place, [*groups["one"], *groups["each"]])
-    text = (
-        f"{count} tables of {keys} keys, 1 % changed, full extracts, with the start of "
-        f"Python and Spark: one job {one:.1f} s, {count} jobs {each:.1f} s; "
-        f"the one job takes {one / each:.3f} of that; wrong tables: {', '.join(wrong) or 'none'}."
-    )
-    found = {"one_job_seconds": one, "jobs_seconds": each, "ratio": one / each}
-    return found | {"wrong": wrong, "text": text}
-
-
-def _wrong(place: Place, names: Sequence[str]) -> list[str]:
-    """Return the tables that are not what the generator expects."""
-    first, wrong = _table(place, "unused"), []
-    for name in names:
-        table = _table(place, name)
-        table.__dict__["spark"] = first.spark
-        table.read_back(place.folder / "read_back" / name)
-        if not check(place.data, place.folder / "read_back" / name).correct:
-            wrong.append(name)
-    first.close()
-    return wrong
-
-
-def _table(place: Place, name: str) -> Lakekit:
-    table = Lakekit(place)
-    table.table = f"lake.bench.{name}"
-    return table
-
-
-def _job(keys: int, names: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "benchmarks.others", "job"]
-    command += ["--keys", str(keys), "--tables", ",".join(names)]
-    subprocess.run(command, check=True, cwd=ROOT, stderr=subprocess.DEVNULL)  # noqa: S603
-
-
-def merge_tables(place: Place, names: Sequence[str]) -> None:
-    """Merge one batch into every table as the Glue job does: threads, a session each."""
-    first = _table(place, "unused")
-    spark = first.spark
-
-    def merge(name: str) -> None:
-        table = _table(place, name)
-        table.__dict__["spark"] = spark.newSession()
-        table.run(0)
-
-    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
-        list(pool.map(merge, names))
-    first.close()
-
-
 def reads(keys: int) -> dict[str, Any]:
     """Time a query of the current rows after ten runs, and again on the compacted table."""
     found: dict[str, Any] = {}
@@ -144,8 +47,8 @@ def reads(keys: int) -> dict[str, Any]:
         ("article_cow", "is_current"),
         ("article_mor", "is_current"),
     ):
-        place = _place("reads", keys)
-        place = _fresh(Place(place.folder / name, place.data, place.class_path))
+        place = place_of("reads", keys)
+        place = fresh(Place(place.folder / name, place.data, place.class_path))
         it: Any = open_contestant(name, place)
         it.prepare()
         for number in range(place.data.workload.batches):
@@ -184,7 +87,7 @@ def _query_seconds(spark: Any, query: str) -> float:
 
 def cluster(keys: int) -> dict[str, Any]:
     """Merge on a standalone cluster of two worker processes and see who did the tasks."""
-    place = _fresh(_place("cluster", keys))
+    place = fresh(place_of("cluster", keys))
     with running_cluster(place.folder / "cluster") as master:
         settings = {
             "spark.executor.memory": "1500m",

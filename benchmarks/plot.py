@@ -47,7 +47,13 @@ def _draw(axis: Any, part: dict[str, Any]) -> None:
         axis.plot([min(runs), max(runs)], [row, row], color="black", linewidth=1)
         text = f" {entry['seconds']:.2f} s" + ("  (wrong result)" if wrong else "")
         axis.text(max(entry["seconds"], *runs), row, text, va="center", fontsize=8)
-    axis.set_yticks(range(len(names)), names, fontsize=8)
+    left_out = [n for n in part["contestants"] if n not in timed]
+    for row, name in enumerate(left_out, len(names)):
+        why = "absent" if "absent" in part["contestants"][name] else "failed"
+        axis.text(0, row, f" {why}", va="center", fontsize=8)
+    labels = [f"{n} (apart)" if part["contestants"][n].get("apart") else n for n in names]
+    labels += left_out
+    axis.set_yticks(range(len(labels)), labels, fontsize=8)
     axis.set_title(part["workload"], fontsize=9, loc="left")
     axis.margins(x=0.2)
     axis.set_xlim(left=0)

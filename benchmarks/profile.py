@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.contestants import Place, open_contestant
@@ -105,8 +104,3 @@ def _stage_line(stage: dict[str, Any]) -> str:
         f"shuffle {mb['shuffleReadBytes']:.1f} in {mb['shuffleWriteBytes']:.1f} out, "
         f"{stage['name']}"
     )
-
-
-def place_of(data: Dataset, root: Path, class_path: str, **rest: Any) -> Place:
-    """Return a place of its own for a profiled contestant."""
-    return Place(root, data, class_path, **rest)

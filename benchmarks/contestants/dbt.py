@@ -67,7 +67,8 @@ class Dbt(IcebergContestant):
         self._write_project()
 
     def _write_project(self) -> None:
-        keys = list(self.keys) if len(self.keys) > 1 else self.keys[0]
+        # A list of keys fails here: dbt adds `dbt_unique_key_1` to the table, then finds it twice.
+        keys = f"concat_ws('|', {', '.join(self.keys)})" if len(self.keys) > 1 else self.keys[0]
         deletes = "invalidate" if self.is_full else "ignore"
         snapshot = _SNAPSHOT % {"keys": repr(keys), "deletes": deletes}
         files = {
