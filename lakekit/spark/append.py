@@ -18,6 +18,27 @@ from lakekit.sql.identifiers import quote
 
 def append_new(merge: Merge) -> MergeResult | None:
     """Append one run on a branch and publish it; None if main moved in between."""
+    contract, batch, table = merge.contract, merge.batch, merge.table
+    plan = plan_append(merge)
+    quarantine(merge, plan)
+    if not plan.result.opened:
+        return plan.result
+    columns = [F.col(quote(c.name)) for c in contract.stored]
+    written = plan.staged.select(
+        *columns, merge.moment.alias("_ingested_at"), "_source_file", "_row_hash"
+    )
+    if not publish_rows(merge, written):
+        return None
+    snapshot = published_runs(merge.spark, table)[batch.run_id].snapshot_id
+    return plan.result.model_copy(update={"snapshot_id": snapshot, "committed": True})
+
+
+def plan_append(merge: Merge) -> Plan:
+    """Stage the records of a run that are new.
+
+    Raises:
+        TooManyRejectedError: The run is refused.
+    """
     spark, contract, batch, table = merge.spark, merge.contract, merge.batch, merge.table
     identity = [*contract.keys]
     if identity and contract.history.sequence_by:
@@ -46,18 +67,7 @@ def append_new(merge: Merge) -> MergeResult | None:
         duplicates=counts["all"] - counts["rejected"] - counts["opened"],
         quarantined=counts["rejected"],
     )
-    fresh = spark.read.parquet(merge.place)
-    quarantine(merge, Plan(result=result, staged=fresh))
-    if not result.opened:
-        return result
-    columns = [F.col(quote(c.name)) for c in contract.stored]
-    written = fresh.select(
-        *columns, merge.moment.alias("_ingested_at"), "_source_file", "_row_hash"
-    )
-    if not publish_rows(merge, written):
-        return None
-    snapshot = published_runs(spark, table)[batch.run_id].snapshot_id
-    return result.model_copy(update={"snapshot_id": snapshot, "committed": True})
+    return Plan(result=result, staged=spark.read.parquet(merge.place))
 
 
 def _newest(rows: DataFrame, identity: list[str]) -> DataFrame:

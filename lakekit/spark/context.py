@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
+from lakekit.spark.tables import table_property
 from lakekit.sql.identifiers import quote, quote_table
 
 
@@ -38,6 +39,10 @@ class Merge:
     def full(self) -> bool:
         """Whether the run is a full extract."""
         return self.batch.extract == "full"
+
+    def table_property(self, name: str) -> str:
+        """Return one property of the table, empty if it is not set."""
+        return table_property(self.spark, self.table, name)
 
     def versions(self) -> DataFrame:
         """Return all versions of main."""

@@ -14,7 +14,7 @@ from lakekit.spark.late import Settled, late_keys, settle
 from lakekit.spark.order import Sight
 from lakekit.spark.records import sequence
 from lakekit.spark.stage import Staged, act_counts, scopes_of, stage
-from lakekit.spark.tables import LATER_COLUMNS, table_property
+from lakekit.spark.tables import LATER_COLUMNS
 from lakekit.sql.identifiers import quote
 
 
@@ -51,9 +51,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     contract = merge.contract
     extracts = facts.full_extracts()
     later = (
-        ""
-        if contract.history.new_column == "reversion"
-        else table_property(merge.spark, merge.table, LATER_COLUMNS)
+        "" if contract.history.new_column == "reversion" else merge.table_property(LATER_COLUMNS)
     )
     staged = stage(
         merge,

@@ -1,5 +1,6 @@
 """Rejected records: kept with their bytes and the reason, once per run."""
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.spark.context import Merge
@@ -24,17 +25,20 @@ def quarantine(merge: Merge, plan: Plan) -> None:
     spark.sql(create_quarantine_table(merge.contract, name))
     if batch.run_id in published_runs(spark, name):
         return
-    records = read_batch(spark, merge.contract, batch)
+    rejected(merge, plan).withColumns(
+        {"_run_id": F.lit(batch.run_id), "_ingested_at": merge.moment}
+    ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()
+
+
+def rejected(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
+    records = read_batch(merge.spark, merge.contract, merge.batch)
     rows = records.where("__fault IS NOT NULL")
     if plan.set_aside is not None:
         reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])
         told = plan.set_aside.select("__position", reason[F.col("__aside")].alias("__why"))
         aside = records.drop("__fault").join(F.broadcast(told), "__position")
         rows = rows.unionByName(aside.withColumnRenamed("__why", "__fault"))
-    rows.select(
-        F.col("__raw").alias("_raw"),
-        F.col("__fault").alias("_fault"),
-        F.lit(batch.run_id).alias("_run_id"),
-        "_source_file",
-        merge.moment.alias("_ingested_at"),
-    ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()
+    return rows.select(
+        F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"
+    )

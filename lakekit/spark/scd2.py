@@ -1,5 +1,7 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
+from collections.abc import Iterable
+
 from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
@@ -7,7 +9,7 @@ from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import append_new
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import published_runs
+from lakekit.spark.evidence import Evidence, published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.plan import plan_merge
 from lakekit.spark.publish import branch_name, drop_staging, iso, publish
@@ -57,7 +59,7 @@ def _attempt(merge: Merge) -> MergeResult | None:
     if history.mode == "append":
         return append_new(merge)
     if history.sequence_by is None:
-        _refuse_late(batch, max((p.extraction_time for p in published.values()), default=""))
+        refuse_late(batch, published.values())
     facts = Facts(merge)
     plan = plan_merge(merge, facts)
     quarantine(merge, plan)
@@ -71,7 +73,9 @@ def _attempt(merge: Merge) -> MergeResult | None:
     return plan.result.model_copy(update={"snapshot_id": snapshot, "committed": True})
 
 
-def _refuse_late(batch: Batch, newest: str) -> None:
+def refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
+    """Raise if a run without a sequence is older than one that is merged."""
+    newest = max((each.extraction_time for each in published), default="")
     if iso(batch) < newest:
         raise LateExtractError(
             f"run {batch.run_id}: its extraction time {iso(batch)} is before {newest}, "

@@ -1,0 +1,107 @@
+"""Merge preview: what a run would do to a table, with sample rows. Nothing is committed."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from lakekit.batch import MergeResult
+from lakekit.spark.append import plan_append
+from lakekit.spark.context import Merge
+from lakekit.spark.evidence import published_runs
+from lakekit.spark.facts import Facts
+from lakekit.spark.plan import plan_merge
+from lakekit.spark.publish import branch_name, drop_staging
+from lakekit.spark.samples import sample
+from lakekit.spark.scd2 import refuse_late
+from lakekit.spark.tables import describe_table
+from lakekit.sql.evolve import evolve_table
+from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.tables import control_ddl
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run would do.
+
+    creates: the table would be made. evolves: the statements that would bring it to its contract.
+    merged: the run is merged already and would change nothing. samples: rows of each kind.
+    """
+
+    result: MergeResult
+    creates: bool = False
+    evolves: tuple[str, ...] = ()
+    merged: bool = False
+    samples: dict[str, list[dict[str, Any]]] | None = None
+
+
+@dataclass(frozen=True)
+class _Preview(Merge):
+    """A merge whose table is seen as its contract would make it."""
+
+    seen: DataFrame | None = None
+    exists: bool = True
+
+    def table_property(self, name: str) -> str:
+        return super().table_property(name) if self.exists else ""
+
+    def versions(self) -> DataFrame:
+        return super().versions() if self.seen is None else self.seen
+
+
+def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
+    """Plan a run against a table as it is, or as its contract would make it, and forget the plan.
+
+    Args:
+        merge: The run; the table need not exist. Its place is removed afterwards.
+        rows: How many sample rows of each kind.
+
+    Raises:
+        SchemaMismatchError, TooManyRejectedError, TooManyDeletedError, LateExtractError: As the
+            merge itself would.
+    """
+    spark, table, batch = merge.spark, merge.table, merge.batch
+    exists = spark.catalog.tableExists(table)
+    published = published_runs(spark, table) if exists else {}
+    if batch.run_id in published:
+        done = MergeResult(
+            table=table, run_id=batch.run_id, snapshot_id=published[batch.run_id].snapshot_id
+        )
+        return Preview(result=done, merged=True)
+    if merge.contract.history.mode != "append" and merge.contract.history.sequence_by is None:
+        refuse_late(batch, published.values())
+    evolves = _evolves(merge) if exists else ()
+    merge = replace(merge, place=f"{merge.place}/{branch_name(batch)}")
+    seen = _Preview(**vars(merge), seen=_as_evolved(merge, exists), exists=exists)
+    try:
+        appends = merge.contract.history.mode == "append"
+        plan = plan_append(seen) if appends else plan_merge(seen, Facts(seen))
+        return Preview(plan.result, not exists, evolves, samples=sample(seen, plan, rows))
+    finally:
+        drop_staging(spark, merge.place)
+
+
+def _evolves(merge: Merge) -> tuple[str, ...]:
+    columns, properties, partition = describe_table(merge.spark, merge.table)
+    return tuple(
+        evolve_table(
+            merge.contract, merge.table, columns, properties=properties, partition=partition
+        )
+    )
+
+
+def _as_evolved(merge: Merge, exists: bool) -> DataFrame:
+    """Return the versions in the schema that the contract would give them."""
+    contract = merge.contract
+    types = {column.name: column.type for column in contract.stored} | control_ddl(contract)
+    ddl = ", ".join(f"{quote(name)} {type_}" for name, type_ in types.items())
+    empty = merge.spark.createDataFrame([], ddl)
+    if not exists:
+        return empty
+    known = merge.spark.table(quote_table(merge.table))
+    have = {name.lower() for name in known.columns}
+    for column in contract.stored:
+        old = column.renamed_from
+        if old and old.lower() in have and column.name.lower() not in have:
+            known = known.withColumnRenamed(old, column.name)
+    return known.to(empty.schema)

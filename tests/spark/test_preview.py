@@ -1,0 +1,140 @@
+"""What a merge would do is told, and nothing is done."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lakekit.batch import Batch
+from lakekit.contracts import load_contract
+from lakekit.errors import LateExtractError, TooManyDeletedError
+from lakekit.spark.context import Merge
+from lakekit.spark.preview import preview_merge
+from lakekit.spark.scd2 import merge_scd2
+from tests.spark.conftest import CONTRACT
+
+STRICT = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.1"))
+MORE = load_contract(
+    CONTRACT.replace(
+        "  - {name: city, type: string}",
+        "  - {name: city, type: string}\n  - {name: tags, type: array<string>}",
+    )
+)
+TIMED = load_contract(
+    CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
+        "keys: [id]", "keys: [id], sequence_by: at"
+    )
+)
+APPEND = load_contract(CONTRACT.replace("keys: [id]", "mode: append, keys: [id]"))
+
+
+@pytest.fixture
+def files(spark, table):
+    """All files of a table and its companions."""
+    folder = Path(spark.conf.get("spark.sql.catalog.lake.warehouse")) / "local"
+    name = table.rpartition(".")[2]
+    return lambda: sorted(
+        path for each in (name, f"{name}_facts", f"{name}_quarantine")
+        for path in (folder / each).rglob("*")
+    )  # fmt: skip
+
+
+@pytest.fixture
+def plan(spark, table, contract, tmp_path):
+    def preview(day, *records, promise=contract, extract="full", rows=5):
+        file = tmp_path / "plan.ndjson"
+        lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+        file.write_text("".join(f"{line}\n" for line in lines))
+        batch = Batch(
+            run_id=f"run-{day}", extract=extract, files=(str(file),),
+            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
+        )  # fmt: skip
+        preview.merge = Merge(spark, promise, batch, table, (tmp_path / "p").as_uri())
+        return preview_merge(preview.merge, rows=rows)
+
+    return preview
+
+
+def test_tells_what_a_run_opens_closes_deletes_and_rejects_and_leaves_no_trace(
+    load, plan, files, spark, table, tmp_path
+):
+    load(1, {"id": 1, "name": "a", "city": "x"}, {"id": 2, "name": "b"}, {"id": 3, "name": "c"})
+    before = files()
+
+    told = plan(2, {"id": 1, "name": "A", "city": "x"}, {"id": 2, "name": "b"}, {"id": 4}, "{oh")
+
+    assert files() == before
+    assert list((tmp_path / "p").rglob("*.parquet")) == []
+    assert [row["name"] for row in spark.sql(f"SELECT name FROM {table}.refs").collect()] == [
+        "main"
+    ]
+    first, second = datetime(2026, 1, 1), datetime(2026, 1, 2)
+    assert told.samples == {
+        "opened": [
+            {
+                "key": {"id": 1}, "from": second, "to": None,
+                "changes": {"name": {"old": "a", "new": "A"}},
+            },
+            {
+                "key": {"id": 4}, "from": second, "to": None,
+                "changes": {"name": {"new": None}, "city": {"new": None}},
+            },
+        ],
+        "closed": [
+            {"key": {"id": 1}, "from": first, "to": second},
+            {"key": {"id": 3}, "from": first, "to": second},
+        ],
+        "deleted": [{"key": {"id": 3}, "at": second}],
+        "quarantined": [{"raw": "{oh", "fault": "does not parse as the contract's schema"}],
+    }  # fmt: skip
+    merge = plan.merge
+    done = merge_scd2(spark, merge.contract, merge.batch, table, staging=merge.place)
+    assert told.result == done.model_copy(update={"snapshot_id": None, "committed": False})
+    assert plan(2, {"id": 1, "name": "A", "city": "x"}).merged
+
+
+def test_a_table_that_is_not_there_would_be_opened_and_is_still_not_there(plan, files, spark):
+    told = plan(1, {"id": 1, "name": "a"}, {"id": 2, "name": "b"}, rows=1)
+
+    assert (told.creates, told.result.opened, len(told.samples["opened"])) == (True, 2, 1)
+    assert not spark.catalog.tableExists(told.result.table)
+    assert files() == []
+    assert plan(1, {"id": 1}, {"id": 1}, promise=APPEND).result.duplicates == 1
+
+
+def test_a_table_is_seen_as_its_contract_would_make_it(load, plan, files, spark, table):
+    load(1, {"id": 1, "name": "a"})
+    before = files()
+
+    told = plan(2, {"id": 1, "name": "a", "tags": ["t"]}, promise=MORE)
+
+    assert any("ADD COLUMN `tags` array<string>" in each for each in told.evolves)
+    assert told.samples["opened"][0]["changes"] == {"tags": {"old": None, "new": ["t"]}}
+    assert "tags" not in spark.table(table).columns
+    assert files() == before
+
+
+def test_a_version_between_two_is_told_as_late_and_the_companion_stays_as_it_is(load, plan, files):
+    load(1, {"id": 1, "name": "a", "at": "2026-01-01T00:00:00Z"}, promise=TIMED)
+    load(9, {"id": 1, "name": "b", "at": "2026-01-08T00:00:00Z"}, promise=TIMED)
+    before = files()
+
+    told = plan(
+        10, {"id": 1, "name": "x", "at": "2026-01-04T00:00:00Z"},
+        promise=TIMED, extract="incremental",
+    )  # fmt: skip
+
+    assert [(row["change"], row["from"].day) for row in told.samples["late"]] == [
+        ("close", 1), ("insert", 4),
+    ]  # fmt: skip
+    assert files() == before
+
+
+def test_refuses_what_the_merge_refuses(load, plan):
+    load(5, {"id": 1}, {"id": 2}, promise=STRICT)
+
+    with pytest.raises(TooManyDeletedError, match="would close 1 of 2 current keys"):
+        plan(6, {"id": 1}, promise=STRICT)
+    with pytest.raises(LateExtractError, match="already merged"):
+        plan(4, {"id": 1}, {"id": 2}, promise=STRICT)
