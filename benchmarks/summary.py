@@ -32,6 +32,7 @@ def _entry(raw: Mapping[str, Any]) -> dict[str, Any]:
         return entry | {"absent": raw["absent"]}
     timed = raw["runs"][1:]
     entry["all_runs"] = [run["seconds"] for run in raw["runs"]]
+    entry["details"] = raw["runs"]
     if raw.get("error"):
         return entry | {"error": raw["error"]}
     entry["seconds"] = median(run["seconds"] for run in timed)
