@@ -27,7 +27,7 @@ def publish(merge: Merge, plan: Plan) -> bool:
         _close(merge, branch, plan)
         _append(merge, branch, _versions(merge, plan))
         _check(merge, branch, plan)
-        return _fast_forward(spark, table, branch)
+        return fast_forward(spark, table, branch)
     finally:
         spark.sql(sql.drop_branch(table, branch))
 
@@ -38,7 +38,7 @@ def publish_rows(merge: Merge, rows: DataFrame) -> bool:
     spark.sql(sql.create_branch(table, branch))
     try:
         _append(merge, branch, rows)
-        return _fast_forward(spark, table, branch)
+        return fast_forward(spark, table, branch)
     finally:
         spark.sql(sql.drop_branch(table, branch))
 
@@ -146,7 +146,8 @@ def _check(merge: Merge, branch: str, plan: Plan) -> None:
         )
 
 
-def _fast_forward(spark: SparkSession, table: str, branch: str) -> bool:
+def fast_forward(spark: SparkSession, table: str, branch: str) -> bool:
+    """Move main to a branch; False if main is no ancestor of it any more."""
     catalog, name = table.split(".", 1)
     try:
         spark.sql(

@@ -1,6 +1,7 @@
 """The statements that close versions, and those of the branch they do it on."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from lakekit.sql.identifiers import quote, quote_table, same_key
 
@@ -43,11 +44,26 @@ def _merge(table: str, branch: str, changes: str, on: str, *, drop: bool) -> str
     return "\n".join(lines)
 
 
-def create_branch(table: str, branch: str) -> str:
-    """Return the DDL of a branch at main's head."""
-    return f"ALTER TABLE {quote_table(table)} CREATE OR REPLACE BRANCH {quote(branch)}"
+def create_branch(table: str, branch: str, version: int | None = None) -> str:
+    """Return the DDL of a branch at a snapshot, or at main's head."""
+    at = f" AS OF VERSION {version}" if version is not None else ""
+    return f"ALTER TABLE {quote_table(table)} CREATE OR REPLACE BRANCH {quote(branch)}{at}"
 
 
 def drop_branch(table: str, branch: str) -> str:
     """Return the DDL that drops a branch if it is there."""
     return f"ALTER TABLE {quote_table(table)} DROP BRANCH IF EXISTS {quote(branch)}"
+
+
+def delete_keys(table: str, branch: str, keys: Sequence[str], view: str) -> str:
+    """Return the deletion of all versions of the keys in a view, once each in it."""
+    return (
+        f"MERGE INTO {branch_of(table, branch)} t USING {quote(view)} s "
+        f"ON {same_key(keys, 't', 's')} WHEN MATCHED THEN DELETE"
+    )
+
+
+def delete_since(table: str, branch: str, moment: datetime) -> str:
+    """Return the deletion of the versions that held at or after a moment (UTC, without zone)."""
+    at = f"TIMESTAMP_NTZ '{moment.isoformat(sep=' ', timespec='microseconds')}'"
+    return f"DELETE FROM {branch_of(table, branch)} WHERE _valid_to IS NULL OR _valid_to >= {at}"

@@ -1,0 +1,187 @@
+"""Rebuild: derive a table again from its landed runs, and publish what comes out in one commit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch
+from lakekit.contracts import Contract
+from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
+from lakekit.models import Model
+from lakekit.spark.context import Merge
+from lakekit.spark.evidence import main_snapshot, published_runs
+from lakekit.spark.facts import Facts
+from lakekit.spark.replace import Replacement, difference, publish_replacement
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.tables import create_or_evolve, table_property
+from lakekit.sql.identifiers import quote_table
+from lakekit.sql.tables import create_facts_table
+
+SHADOW_OF = "lakekit.shadow-of"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A merged run: its contract as it was then, and its landed records."""
+
+    contract: Contract
+    batch: Batch
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is published: all, the versions that held at or after a moment, or those of keys."""
+
+    since: datetime | None = None
+    keys: DataFrame | None = None
+
+
+class RebuildResult(Model):
+    """What a rebuild did. missing: rows that the table lacked. wrong: rows it should not have."""
+
+    table: str
+    runs: int
+    missing: int
+    wrong: int
+    snapshot_id: int | None = None
+    committed: bool = False
+
+
+def rebuild_table(
+    spark: SparkSession,
+    runs: Sequence[Run],
+    table: str,
+    *,
+    staging: str,
+    scope: Scope | None = None,
+) -> RebuildResult:
+    """Replay all runs into a shadow table and put its rows in the place of the table's.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        runs: All runs of the table, in the order in which they were merged.
+        table: Its identifier; it is made if it is absent.
+        staging: Folder for change sets, an address that Spark writes.
+        scope: What is published; all of it if absent.
+
+    Raises:
+        LandingCorruptError: The table has seen a run that is not given.
+        InvariantViolatedError: The table is wrong outside the scope too; nothing was published.
+        CommitConflictError: A run was merged meanwhile; nothing was published.
+    """
+    scope = scope or Scope()
+    contract = _check(spark, runs, table, scope)
+    heads = {name: _head(spark, name) for name in (table, f"{table}_facts")}
+    shadow = f"{table}__rebuild"
+    _drop_shadow(spark, shadow, table)
+    try:
+        for run in runs:
+            marked = _marked(run.contract, table)
+            create_or_evolve(spark, marked, shadow)
+            merge_scd2(spark, marked, run.batch, shadow, staging=staging)
+        # A table that was lost grows as it did before: the order of its columns tells.
+        for text in [contract] if spark.catalog.tableExists(table) else [r.contract for r in runs]:
+            create_or_evolve(spark, text, table)
+        return _publish(spark, runs, (table, shadow), heads=heads, scope=scope)
+    finally:
+        _drop_shadow(spark, shadow, table)
+
+
+def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> Contract:
+    """Refuse what cannot be rebuilt; return the newest contract."""
+    if not runs:
+        raise LandingCorruptError(f"{table}: no merged run in the landing")
+    contract = runs[-1].contract
+    if scope.since is not None and contract.history.mode == "append":
+        raise InvalidStepInputError(f"{table}: mode append has no validity; rebuild all of it")
+    known = {run.batch.run_id for run in runs}
+    seen = published_runs(spark, table) if spark.catalog.tableExists(table) else {}
+    lost = sorted(seen.keys() - known)
+    if lost:
+        named = ", ".join(lost[:5])
+        raise LandingCorruptError(
+            f"{table}: {len(lost)} runs of its history are not in the landing: {named}"
+        )
+    return contract
+
+
+def _publish(
+    spark: SparkSession,
+    runs: Sequence[Run],
+    names: tuple[str, str],
+    *,
+    heads: dict[str, int | None],
+    scope: Scope,
+) -> RebuildResult:
+    """Publish the companion, then the table: a fact that no version shows yet is true already."""
+    table, shadow = names
+    contract = runs[-1].contract
+    batches = [run.batch for run in runs]
+    result = RebuildResult(table=table, runs=len(runs), missing=0, wrong=0)
+    facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
+    pairs = [(table, shadow, scope)]
+    if facts.exists:
+        spark.sql(create_facts_table(contract, f"{table}_facts"))
+        pairs.insert(0, (f"{table}_facts", facts.name, Scope(keys=scope.keys)))
+    for target, source, within in pairs:
+        have = spark.table(quote_table(target))
+        rows = spark.table(quote_table(source)).to(have.schema)
+        new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
+        missing, wrong = difference(have, new)
+        if target == table:
+            result = result.model_copy(update={"missing": missing, "wrong": wrong})
+        if not missing and not wrong:
+            continue
+        if not publish_replacement(spark, target, new, head=heads[target]):
+            raise CommitConflictError(f"{target}: a run was merged meanwhile; rebuild again")
+        committed = {"snapshot_id": main_snapshot(spark, target), "committed": True}
+        result = result.model_copy(update=committed if target == table else {})
+    return result
+
+
+def _marked(contract: Contract, table: str) -> Contract:
+    """Return the contract of a shadow, which says whose shadow it is."""
+    properties = {
+        **contract.table.properties,
+        SHADOW_OF: table,
+        # PURGE looks for every metadata file that was ever written.
+        "write.metadata.delete-after-commit.enabled": "false",
+    }
+    shadowed = contract.table.model_copy(update={"properties": properties})
+    return contract.model_copy(update={"table": shadowed})
+
+
+def _drop_shadow(spark: SparkSession, shadow: str, table: str) -> None:
+    """Drop a shadow with its companions, one that a crash left behind too; nothing else."""
+    if not spark.catalog.tableExists(shadow):
+        return
+    if table_property(spark, shadow, SHADOW_OF) != table:
+        raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
+    for name in (f"{shadow}_facts", f"{shadow}_quarantine", shadow):
+        spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
+
+
+def _head(spark: SparkSession, name: str) -> int | None:
+    return main_snapshot(spark, name) if spark.catalog.tableExists(name) else None
+
+
+def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:
+    """Read natural keys, one JSON object per line.
+
+    Raises:
+        InvalidStepInputError: A key lacks a column or does not parse.
+    """
+    fields = ", ".join(f"`{key}` {contract.column(key).type}" for key in contract.keys)
+    options = {"mode": "PERMISSIVE", "timeZone": "UTC"}
+    keys = spark.read.schema(fields).options(**options).json(file).distinct()
+    bad = F.lit(False)
+    for key in contract.keys:
+        bad = bad | F.col(f"`{key}`").isNull()
+    if not keys.take(1) or keys.where(bad).take(1):
+        raise InvalidStepInputError(
+            f"{file}: each line must be a JSON object with {', '.join(contract.keys)}"
+        )
+    return keys

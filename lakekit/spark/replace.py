@@ -1,0 +1,130 @@
+"""Rows in the place of others, in one commit that becomes visible, or none."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch, naive_utc
+from lakekit.contracts import Contract
+from lakekit.errors import InvariantViolatedError
+from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS, main_snapshot
+from lakekit.spark.publish import fast_forward, iso
+from lakekit.sql import merge_scd2 as sql
+from lakekit.sql.identifiers import quote
+
+BRANCH = "lakekit_rebuild"
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """All rows that a table should have, and the part of it that is replaced.
+
+    rows: in the schema of the table. runs: whose records they are. since, keys: the part that
+    held at or after a moment, or that of some keys; else all of it.
+    """
+
+    contract: Contract
+    rows: DataFrame
+    runs: tuple[Batch, ...]
+    since: datetime | None = None
+    keys: DataFrame | None = None
+
+    def part(self, rows: DataFrame) -> DataFrame:
+        """Return those of some rows that are replaced."""
+        if self.keys is not None:
+            return rows.join(F.broadcast(self.keys), list(self.contract.keys), "left_semi")
+        if self.since is not None:
+            end, since = F.col("_valid_to"), F.lit(naive_utc(self.since)).cast("timestamp_ntz")
+            return rows.where(end.isNull() | (end >= since))
+        return rows
+
+
+def difference(have: DataFrame, new: Replacement) -> tuple[int, int]:
+    """Return how many rows a table lacks, and how many it should not have."""
+    sides = [(new.part(new.rows), 1), (new.part(have), -1)]
+    marked = [
+        rows.select(_fingerprint(rows).alias("print"), F.lit(count).alias("n"))
+        for rows, count in sides
+    ]
+    both = marked[0].unionByName(marked[1]).groupBy("print").agg(F.sum("n").alias("n"))
+    row = both.agg(
+        F.coalesce(F.sum(F.greatest("n", F.lit(0))), F.lit(0)).alias("missing"),
+        F.coalesce(F.sum(F.greatest(-F.col("n"), F.lit(0))), F.lit(0)).alias("wrong"),
+    ).first()
+    return (row["missing"], row["wrong"]) if row else (0, 0)
+
+
+def _fingerprint(rows: DataFrame) -> Expression:
+    """Return a digest of all columns; nested ones, which cannot be hashed, by two texts."""
+    values = []
+    for field in rows.schema:
+        column, kind = F.col(quote(field.name)), field.dataType.typeName()
+        values.append(column.isNull())
+        if kind in ("map", "array", "struct"):
+            values += [column.cast("string"), F.to_json(column, {"ignoreNullFields": "false"})]
+        else:
+            values.append(column)
+    return F.xxhash64(*values)
+
+
+def publish_replacement(
+    spark: SparkSession, table: str, new: Replacement, *, head: int | None
+) -> bool:
+    """Replace rows on a branch at `head` and move main to it; False if main has moved since.
+
+    Raises:
+        InvariantViolatedError: The rows that stay do not fit those that come.
+    """
+    spark.sql(sql.create_branch(table, BRANCH, head))
+    try:
+        if head is None and main_snapshot(spark, table) is not None:
+            return False
+        _replace(spark, table, new)
+        if new.since is not None:
+            _check(spark, table, new)
+        return fast_forward(spark, table, BRANCH)
+    finally:
+        spark.sql(sql.drop_branch(table, BRANCH))
+
+
+def _replace(spark: SparkSession, table: str, new: Replacement) -> None:
+    branch = sql.branch_of(table, BRANCH)
+    writer = (
+        new.part(new.rows)
+        .writeTo(branch)
+        .options(
+            **{
+                f"snapshot-property.{REBUILT_RUNS}": json.dumps([run.run_id for run in new.runs]),
+                f"snapshot-property.{EXTRACTION_TIME}": max(map(iso, new.runs)),
+            }
+        )
+    )
+    if new.keys is None and new.since is None:
+        writer.overwrite(F.lit(True))
+        return
+    if new.keys is not None:
+        view = "lakekit_rebuilt_keys"
+        F.broadcast(new.keys).createOrReplaceTempView(view)
+        spark.sql(sql.delete_keys(table, BRANCH, new.contract.keys, view))
+    elif new.since is not None:
+        spark.sql(sql.delete_since(table, BRANCH, naive_utc(new.since)))
+    writer.append()
+
+
+def _check(spark: SparkSession, table: str, new: Replacement) -> None:
+    keys = [F.col(quote(key)) for key in new.contract.keys]
+    order = Window.partitionBy(*keys).orderBy("_valid_from")
+    versions = spark.sql(f"SELECT * FROM {sql.branch_of(table, BRANCH)}")
+    after = versions.withColumn("__next", F.lead("_valid_from").over(order))
+    end, following = F.col("_valid_to"), F.col("__next")
+    clash = following.isNotNull() & (end.isNull() | (end > following))
+    row = after.where(clash).select(*keys).first()
+    if row is not None:
+        raise InvariantViolatedError(
+            f"{table}: key {row.asDict()} would have versions that overlap; the table is wrong "
+            "before that time too, rebuild all of it"
+        )

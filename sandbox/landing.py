@@ -1,0 +1,170 @@
+"""The landing of a local warehouse: each run's files and contract, kept as they were received.
+
+    {warehouse}/landing/{table}/{number}/    the files of one run
+    {warehouse}/landing/{table}/{number}/run.json    what else a replay needs
+
+A run is landed before it is merged, and told as merged afterwards.
+"""
+
+import fcntl
+import hashlib
+import re
+import shutil
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lakekit.batch import Batch
+from lakekit.errors import LandingCorruptError, TableBusyError
+from lakekit.models import Model
+
+DOCUMENT = "run.json"
+_PART = ".part"
+
+
+class LandedFile(Model):
+    """A copy beside the document, and what it was called."""
+
+    name: str
+    received_as: str
+    bytes: int
+    sha256: str
+
+
+class LandedRun(Model):
+    """One run: batch.files are those that were given, files their copies."""
+
+    contract: str
+    batch: Batch
+    files: tuple[LandedFile, ...]
+    merged: bool = False
+
+
+class Landing:
+    """The landed runs of one table."""
+
+    def __init__(self, warehouse: Path, table: str) -> None:
+        self.folder = warehouse.resolve() / "landing" / table
+
+    def land(self, contract: str, batch: Batch, published: Container[str] = ()) -> Batch:
+        """Keep a run, and return its batch over the kept files.
+
+        A run that was landed before and never merged takes its place in the order anew, with the
+        contract of today.
+        """
+        for place, run in self._runs():
+            if run.batch.run_id != batch.run_id:
+                continue
+            if run.merged or batch.run_id in published:
+                return _kept(place, run)
+            shutil.rmtree(place)
+        place = self._next()
+        files = tuple(_copy(Path(file), place, n) for n, file in enumerate(batch.files))
+        run = LandedRun(contract=contract, batch=batch, files=files)
+        _write(place, run)
+        return _kept(place, run)
+
+    def mark_merged(self, run_id: str) -> None:
+        """Say that a run is merged."""
+        for place, run in self._runs():
+            if run.batch.run_id == run_id and not run.merged:
+                _write(place, run.model_copy(update={"merged": True}))
+
+    def merged_runs(self, published: Container[str]) -> list[tuple[str, Batch]]:
+        """Return the contract and batch of each merged run, in their order, files checked.
+
+        Args:
+            published: Runs that the table shows; a crash may have come before their mark.
+
+        Raises:
+            LandingCorruptError: A file is missing or is not what was received.
+        """
+        runs = [
+            (place, run)
+            for place, run in self._runs()
+            if run.merged or run.batch.run_id in published
+        ]
+        for place, run in runs:
+            for file in run.files:
+                _verify(place / file.name, file)
+        return [(run.contract, _kept(place, run)) for place, run in runs]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other rebuilds of the table out.
+
+        Raises:
+            TableBusyError: Another one is at work.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TableBusyError(f"{self.folder.name}: another rebuild is at work") from None
+            yield
+
+    def _runs(self) -> list[tuple[Path, LandedRun]]:
+        documents = sorted(
+            self.folder.glob(f"*/{DOCUMENT}"), key=lambda path: int(path.parent.name)
+        )
+        return [(path.parent, _read(path)) for path in documents]
+
+    def _next(self) -> Path:
+        """Make the next run's folder; of two processes each gets its own."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number = max((int(p.name) for p in self.folder.iterdir() if p.name.isdigit()), default=0)
+        while True:
+            number += 1
+            try:
+                place = self.folder / f"{number:06d}"
+                place.mkdir()
+            except FileExistsError:
+                continue
+            return place
+
+
+def _copy(file: Path, place: Path, number: int) -> LandedFile:
+    """Copy a file and take the digest of what was written."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", file.name)
+    target = place / f"{number:05d}-{safe}"
+    digest, size = hashlib.sha256(), 0
+    with file.open("rb") as source, target.open("xb") as sink:
+        while block := source.read(1 << 20):
+            digest.update(block)
+            size += sink.write(block)
+    return LandedFile(
+        name=target.name, received_as=str(file), bytes=size, sha256=digest.hexdigest()
+    )
+
+
+def _verify(path: Path, file: LandedFile) -> None:
+    if not path.is_file():
+        raise LandingCorruptError(f"{path}: a landed file is gone; nothing can be rebuilt")
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != file.sha256:
+        raise LandingCorruptError(
+            f"{path}: a landed file has changed: its sha256 is {found}, not {file.sha256}"
+        )
+
+
+def _kept(place: Path, run: LandedRun) -> Batch:
+    files = tuple(str(place / file.name) for file in run.files)
+    return run.batch.model_copy(update={"files": files})
+
+
+def _read(path: Path) -> LandedRun:
+    try:
+        return LandedRun.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        raise LandingCorruptError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+def _write(place: Path, run: LandedRun) -> None:
+    """Write a document whole or not at all."""
+    part = place / f"{DOCUMENT}{_PART}"
+    part.write_text(run.model_dump_json(indent=1), encoding="utf-8")
+    part.replace(place / DOCUMENT)
