@@ -10,7 +10,7 @@ from lakekit.spark.evidence import published_runs
 from lakekit.spark.plan import Plan
 from lakekit.spark.publish import publish_rows
 from lakekit.spark.quarantine import quarantine
-from lakekit.spark.records import read_batch, with_facts
+from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.session import session_settings
 from lakekit.spark.stage import COUNTED
 from lakekit.sql.identifiers import quote
@@ -47,7 +47,7 @@ def plan_append(merge: Merge) -> Plan:
     facts = with_facts(read_batch(spark, contract, batch), contract, batch).observe(
         read, F.count(F.lit(1)).alias("all"), F.count("__fault").alias("rejected")
     )
-    good = facts.where("__fault IS NULL")
+    good = with_position(facts.where("__fault IS NULL"), batch)
     rows = _newest(good, identity) if identity else good
     known = merge.versions().select(*map(quote, identity)).distinct()
     new = rows.join(known, identity, "left_anti") if identity else rows

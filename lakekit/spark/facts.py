@@ -67,7 +67,10 @@ class Facts:
     def any_since(self, moment: str) -> bool:
         """Whether a record is known at or after a moment."""
         since = F.lit(moment).cast("timestamp_ntz")
-        return bool(self.exists and self.records().where(F.col("_sequence") >= since).take(1))
+        if not self.exists:
+            return False
+        found = self.records().where(F.col("_sequence") >= since)
+        return bool(found.select(F.lit(1)).take(1))
 
     def remember(self, frames: Sequence[DataFrame]) -> None:
         """Append facts, once per run; frames have the stored columns and those up to `_scopes`."""
@@ -90,6 +93,12 @@ class Facts:
         """Return staged rows as facts."""
         op = F.when(F.col("__gone"), "D").otherwise("U")
         return self._facts(rows, self._merge.moment, moment="__moment", op=op)
+
+    def of_settled(self, rows: DataFrame) -> DataFrame:
+        """Return the facts of settled keys that no version shows, those of this run among them."""
+        gone = F.when(F.col("__said"), "D").otherwise("A")
+        op = F.when(F.col("__gone"), gone).otherwise("U")
+        return self._facts(rows, F.col("__ingested"), moment="__moment", op=op)
 
     def of_versions(self, versions: DataFrame) -> DataFrame:
         """Return versions that are written anew as the facts that opened them."""

@@ -27,6 +27,8 @@ def select_base(current: DataFrame, contract: Contract) -> DataFrame:
     if contract.history.ignore_null_updates:
         row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
         rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
+    if contract.history.mode == "scd1":
+        rows.append("_ingested_at AS __base_ingested")
     return current.selectExpr(
         *[quote(name) for name in names],
         "_valid_from AS __since",
@@ -52,7 +54,8 @@ def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -
     names = [name for name in facts.columns if name not in (*keys, *scope)]
     return (
         facts.withColumn("__here", F.lit(True))
-        .join(old, match, how)
+        # Building on the narrow side spares the sort of whole records.
+        .join(old.hint("shuffle_hash"), match, how)
         .select(
             *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in (*keys, *scope)],
             *map(quote, names),

@@ -6,6 +6,7 @@ Only keys that a late change touches come here; a run without late changes pays 
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -13,7 +14,7 @@ from lakekit.contracts import Contract
 from lakekit.spark import join, order
 from lakekit.spark.context import Merge
 from lakekit.spark.facts import Facts
-from lakekit.spark.late_facts import PRESENCE, gather_facts
+from lakekit.spark.late_facts import ABSENCE, PRESENCE, RECORD, gather_facts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 
@@ -38,6 +39,7 @@ class Settled:
     lost_other: int = 0
     alive: int = 0
     changes: int = 0
+    facts: DataFrame | None = None
 
 
 def late_keys(
@@ -177,6 +179,18 @@ def _compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Da
     return joined.drop("__new", "__old", "__old_hash", "__old_rest", "__old_gone")
 
 
+def _unseen() -> Expression:
+    """Return which facts show in no version of their own, so that the companion must know them."""
+    act, fresh = F.col("__act"), F.col("__said") | F.col("__version")
+    hidden = act.isin("assert", "overwrite") | (
+        (act == "open") & (F.col("__moment") != F.col("__start"))
+    )
+    record = (F.col("__priority") == RECORD) & ~F.col("__known") & (act != "lost")
+    deleted = F.col("__said") & F.col("__gone")
+    absent = (F.col("__priority") == ABSENCE) & F.col("__late_absence")
+    return (record & fresh & (hidden | deleted)) | absent
+
+
 def _counted(resolved: DataFrame, versions: DataFrame, keys: DataFrame) -> Settled:
     act, said = F.col("__act"), F.col("__said")
     record = resolved.agg(
@@ -212,4 +226,5 @@ def _counted(resolved: DataFrame, versions: DataFrame, keys: DataFrame) -> Settl
         lost_other=record["lost_other"],
         alive=table["alive"],
         changes=table["changes"],
+        facts=resolved.where(_unseen()),
     )

@@ -37,9 +37,12 @@ def gather_facts(
     Returns:
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version) and `__known` (by the companion).
+        version that may show a later one), `__known` (by the companion) and `__version`.
     """
-    extracts = facts.full_extracts()
+    extracts, names = facts.full_extracts(), list(merge.contract.keys)
+    known = None
+    if facts.exists:
+        known = facts.records().join(F.broadcast(keys), names, "left_semi")
     parts = [
         _versions(existing, merge.contract, extracts),
         _gaps(existing, merge.contract),
@@ -48,9 +51,8 @@ def gather_facts(
     if merge.full:
         parts.append(_presence(own, merge))
     if extracts:
-        parts += _full_extracts(merge, existing, own, keys, extracts)
-    if facts.exists:
-        known = facts.records().join(F.broadcast(keys), list(merge.contract.keys), "left_semi")
+        parts += _full_extracts(merge, existing, own, keys, extracts, known)
+    if known is not None:
         parts.append(_known(known, merge.contract))
     union = parts[0]
     for part in parts[1:]:
@@ -73,22 +75,29 @@ def _fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("said", F.lit(False)).alias("__said"),
         columns.get("shown", F.lit(False)).alias("__shown"),
         columns.get("known", F.lit(False)).alias("__known"),
+        columns.get("version", F.lit(False)).alias("__version"),
+        columns.get("ahead", F.lit(False)).alias("__late_absence"),
     )
 
 
 def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
-    """Each version says its content at its start; one that a full extract brought back less so."""
+    """Each version says its content at its start; one that a full extract brought back less so.
+
+    One whose untracked columns were renewed shows a later record (`__shown`): the companion knows
+    the one of its start.
+    """
     start = F.col("_valid_from")
     moments = [F.lit(each.moment).cast("timestamp_ntz") for each in full]
     column = contract.column(contract.history.sequence_by or "")
-    brought = F.lit(False)
-    if moments and column in contract.stored:
-        brought = start.isin(moments) & (F.expr(sequence(column)) < start)
-    rank = F.when(brought, PRESENCE).otherwise(RECORD)
+    own = F.expr(sequence(column)) if column in contract.stored else start
+    brought = start.isin(moments) & (own < start) if moments else F.lit(False)
     gone = F.col("_is_deleted") if join.marks(contract) else F.lit(False)
+    rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
+    partial = contract.history.ignore_null_updates
+    renewed = (own > start) if column in contract.stored else F.lit(join.overwrites(contract))
     return _fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
-        priority=F.when(gone, ABSENCE).otherwise(rank), shown=F.lit(True),
+        priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
     )  # fmt: skip
 
 
@@ -107,7 +116,8 @@ def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
 def _known(records: DataFrame, contract: Contract) -> DataFrame:
     return _fact(
         contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
-        gone=F.col("_op") == "D", priority=RECORD, known=F.lit(True),
+        gone=F.col("_op") != "U", known=F.lit(True),
+        priority=F.when(F.col("_op") == "A", ABSENCE).otherwise(RECORD),
     )  # fmt: skip
 
 
@@ -120,6 +130,7 @@ def _said(own: DataFrame, merge: Merge) -> DataFrame:
         contract, content, ingested=merge.moment, moment=F.col("__moment"),
         gone=F.col("__gone"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
+        ahead=F.col("__absent") & F.col("__late"),
     )  # fmt: skip
 
 
@@ -142,8 +153,13 @@ def _full_extracts(
     own: DataFrame,
     keys: DataFrame,
     extracts: Sequence[FullExtract],
+    known: DataFrame | None,
 ) -> list[DataFrame]:
-    """Each full extract before says of a key that it was there, or that it was not."""
+    """Each full extract before says of a key that it was there, or that it was not.
+
+    Of a key whose record lies ahead of an extract the table cannot tell; the companion has its
+    absences.
+    """
     contract, names, at = merge.contract, list(merge.contract.keys), F.col("__at")
     moments = merge.spark.createDataFrame(
         [(each.moment, list(each.scopes)) for each in extracts],
@@ -159,6 +175,13 @@ def _full_extracts(
         scoped = away.join(_scope_of_keys(existing, own, contract), names)
         away = scoped.where(F.array_contains("__scopes", F.col("__scope")))
     away = away.join(there.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
+    ahead = existing.select(*merge.keys, "_ingested_at", F.col("_valid_from").alias("__ahead"))
+    if known is not None:
+        said = known.where("_op = 'U'").withColumnRenamed("_sequence", "__ahead")
+        ahead = ahead.unionByName(said.select(*merge.keys, "_ingested_at", "__ahead"))
+    before = (F.col("__ahead") > at) & (F.col("_ingested_at") <= at)
+    seen = ahead.join(F.broadcast(moments.select("__at")), before)
+    away = away.join(seen.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
     empty = {c.name: F.lit(None).cast(c.type) for c in contract.stored if c.name not in names}
     away = away.withColumns({**empty, "_source_file": F.lit(None).cast("string")})
     return [

@@ -11,6 +11,7 @@ A change set has a row for each record (or absence) that may change something, w
 
 from dataclasses import dataclass
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
@@ -62,13 +63,23 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
-def with_lateness(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
-    """Add `__late` to each row that does not come after all that is known of its key."""
+def with_lateness(
+    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
+) -> DataFrame:
+    """Add `__late` to each row that does not come after all that is known of its key.
+
+    Args:
+        rows: Rows with their base, and with `__deleted_at` where deletions are known.
+        contract: Its mode.
+        sight: What is known of the table.
+        extracted: Extraction time of the run.
+    """
     since, moment = F.col("__since"), F.col("__moment")
     late = F.col("__known") & (moment <= since)
     if contract.history.mode == "scd1" and contract.history.sequence_by:
-        # At one moment the later arrival counts.
-        late = F.col("__known") & (moment < since)
+        # At one moment the later extract counts, and of two at one time the later arrival.
+        earlier = (moment == since) & (extracted < F.col("__base_ingested"))
+        late = F.col("__known") & ((moment < since) | earlier)
     if "__deleted_at" in rows.columns:
         late = late | (moment <= F.col("__deleted_at"))
     if sight.newest_full:

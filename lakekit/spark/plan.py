@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -77,7 +78,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         staged=rows.where("__aside IS NULL"),
         settled=settled,
         set_aside=staged.rows.where("__aside IN ('tie', 'late')"),
-        remembered=_remembered(merge, staged, facts),
+        remembered=_remembered(merge, staged, facts, settled),
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
     )
@@ -133,32 +134,38 @@ def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
     )
 
 
-def _remembered(merge: Merge, seen: Staged, facts: Facts) -> tuple[DataFrame, ...]:
+def _remembered(
+    merge: Merge, seen: Staged, facts: Facts, settled: Settled | None
+) -> tuple[DataFrame, ...]:
     """Return what the companion must keep of this run."""
     if not facts.wanted:
         return ()
-    contract = merge.contract
-    history, rows = contract.history, seen.rows.where("__aside IS NULL AND NOT __absent")
-    kept = F.col("__gone") | (F.col("__kind") != "same") & (
-        F.col("__act").isin("assert", "overwrite")
-        | ((F.col("__act") == "open") & (F.col("__moment") != F.col("__start")))
-        | F.col("__late")
-    )
-    if not facts.exact:
-        kept = F.col("__gone")
+    contract, history, n = merge.contract, merge.contract.history, seen.counts
+    rows = seen.rows.where("__aside IS NULL AND NOT __absent")
+    frames = []
     if history.ignore_null_updates and facts.exact:
         names = [c.name for c in contract.stored if c.name not in contract.keys]
-        rows = rows.withColumns({name: F.col(f"__partial.{quote(name)}") for name in names})
-        kept = F.lit(True)
-    frames = []
-    n = seen.counts
-    if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["late"] or n["merged"]:
-        frames.append(facts.of_rows(rows.where(kept)))
-    if n["replaced"] and facts.exact and not history.ignore_null_updates:
-        frames.append(facts.of_versions(_overwritten(merge, seen.rows)))
+        partial = {name: F.col(f"__partial.{quote(name)}") for name in names}
+        frames.append(facts.of_rows(rows.withColumns(partial)))
+    else:
+        if settled and settled.facts is not None and settled.keys is not None:
+            rows = rows.join(F.broadcast(settled.keys), list(contract.keys), "left_anti")
+            frames.append(facts.of_settled(settled.facts))
+        if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["merged"]:
+            frames.append(facts.of_rows(rows.where(_unseen() if facts.exact else "__gone")))
+        if n["replaced"] and facts.exact:
+            frames.append(facts.of_versions(_overwritten(merge, rows)))
     if merge.full and history.deletes != "ignore":
         frames.append(facts.full_extract(scopes_of(n)))
     return tuple(frames)
+
+
+def _unseen() -> Expression:
+    """Return which rows show in no version of their own."""
+    hidden = F.col("__act").isin("assert", "overwrite") | (
+        (F.col("__act") == "open") & (F.col("__moment") != F.col("__start"))
+    )
+    return F.col("__gone") | ((F.col("__kind") != "same") & hidden)
 
 
 def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:

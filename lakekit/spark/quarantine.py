@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import RUN_ID, published_runs
 from lakekit.spark.plan import Plan
-from lakekit.spark.records import read_batch
+from lakekit.spark.records import read_raw
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import create_quarantine_table
 
@@ -32,12 +32,16 @@ def quarantine(merge: Merge, plan: Plan) -> None:
 
 def rejected(merge: Merge, plan: Plan) -> DataFrame:
     """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
-    records = read_batch(merge.spark, merge.contract, merge.batch)
+    records = read_raw(merge.spark, merge.contract, merge.batch)
     rows = records.where("__fault IS NOT NULL")
     if plan.set_aside is not None:
         reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])
-        told = plan.set_aside.select("__position", reason[F.col("__aside")].alias("__why"))
-        aside = records.drop("__fault").join(F.broadcast(told), "__position")
+        place = ("_source_file", "__start", "__line")
+        told = plan.set_aside.select(
+            *[F.col(f"__position.{name}").alias(name) for name in place],
+            reason[F.col("__aside")].alias("__why"),
+        )
+        aside = records.drop("__fault").join(F.broadcast(told), list(place))
         rows = rows.unionByName(aside.withColumnRenamed("__why", "__fault"))
     return rows.select(
         F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -12,6 +11,8 @@ from lakekit.sql.identifiers import literal, quote
 from lakekit.sql.row_hash import row_hash
 
 CORRUPT = "_corrupt_record"
+UNREADABLE = "does not parse as the contract's schema"
+PARSING = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
 _WITHOUT_ZONE = (
     "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "
@@ -23,44 +24,65 @@ def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFra
     """Read the records of a run.
 
     Returns:
-        The columns of the contract's schema, `__raw`, `_source_file`, `__position` (total order
-        of the records) and `__fault`, null for a record that keeps the contract.
+        The columns of the contract's schema, `_source_file`, `__start` and `__line` (place in the
+        file) and `__fault`, null for a record that keeps the contract.
     """
-    fields = [f"{quote(c.name)} {_parsed_type(c)}" for c in contract.columns]
-    schema = ", ".join([*fields, f"{CORRUPT} string"])
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
+    fields = [*_fields(contract), f"{CORRUPT} string"]
+    reader = spark.read.schema(", ".join(fields)).options(**PARSING)
     files = [file_uri(name) for name in batch.files]
-    known = F.array(*[F.lit(name) for name in files]).cast("array<string>")
-    order = F.call_function("array_position", known, F.col("_source_file"))
-    lines = _lines(spark, files)
-    # Beside the line number no filter can be pushed below from_json, which would parse twice.
-    parsed = lines.where(F.length(F.trim("__raw")) > 0).select(
-        "*",
+    lines = reader.json(files) if files else _no_lines(spark, ", ".join(fields))
+    # Beside the line number no filter can be pushed below the reading, which would hide lines.
+    return lines.select(
+        *[F.expr(f"{_value(c, '')} AS {quote(c.name)}") for c in contract.columns],
+        F.col("_metadata.file_path").alias("_source_file"),
+        F.col("_metadata.file_block_start").alias("__start"),
         F.monotonically_increasing_id().alias("__line"),
-        F.from_json("__raw", schema, options).alias("__record"),
-    )
-    return parsed.withColumn("__fault", _fault(contract)).select(
-        *[F.expr(f"{_value(c)} AS {quote(c.name)}") for c in contract.columns],
-        "__raw",
-        "_source_file",
-        F.struct(order.alias("file"), "_source_file", "__start", "__line").alias("__position"),
-        "__fault",
+        F.expr(_fault(contract, "")).alias("__fault"),
     )
 
 
-def _lines(spark: SparkSession, files: list[str]) -> DataFrame:
-    if not files:
-        return spark.createDataFrame([], "__raw string, _source_file string, __start bigint")
-    return spark.read.text(files).select(
+def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame:
+    """Read the lines of a run: `__raw`, `_source_file`, `__start`, `__line` and `__fault`.
+
+    It is slower than `read_batch`, and says the same.
+    """
+    if not batch.files:
+        columns = "__raw string, _source_file string, __start bigint, __line bigint, __fault string"
+        return spark.createDataFrame([], columns)
+    schema = ", ".join([*_fields(contract), f"{CORRUPT} string"])
+    lines = spark.read.text([file_uri(name) for name in batch.files]).select(
         F.col("value").alias("__raw"),
         F.col("_metadata.file_path").alias("_source_file"),
         F.col("_metadata.file_block_start").alias("__start"),
     )
+    parsed = lines.where(F.length(F.trim("__raw")) > 0).select(
+        "*",
+        F.monotonically_increasing_id().alias("__line"),
+        F.from_json("__raw", schema, PARSING).alias("__record"),
+    )
+    return parsed.withColumn("__fault", F.expr(_fault(contract, "__record."))).drop("__record")
+
+
+def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
+    """Add `__position`, the total order of a run's records."""
+    known = F.array(*[F.lit(file_uri(name)) for name in batch.files]).cast("array<string>")
+    order = F.call_function("array_position", known, F.col("_source_file"))
+    place = F.struct(order.alias("file"), "_source_file", "__start", "__line")
+    return rows.withColumn("__position", place)
 
 
 def file_uri(name: str) -> str:
     """Return a file's address in the form in which Spark reports it."""
     return name if "://" in name else Path(name).resolve().as_uri()
+
+
+def _fields(contract: Contract) -> list[str]:
+    return [f"{quote(c.name)} {_parsed_type(c)}" for c in contract.columns]
+
+
+def _no_lines(spark: SparkSession, schema: str) -> DataFrame:
+    metadata = "_metadata struct<file_path:string,file_block_start:bigint>"
+    return spark.createDataFrame([], f"{schema}, {metadata}")
 
 
 def with_facts(
@@ -69,7 +91,7 @@ def with_facts(
     """Add what a record says: when, whether it deletes, and what it holds.
 
     Returns:
-        The stored columns, `_source_file`, `__position`, `__fault`, `__moment`, `__gone`,
+        The stored columns, `_source_file`, `__start`, `__line`, `__fault`, `__moment`, `__gone`,
         `_row_hash`, `__digest`, `__rest` (hash of the untracked columns) and `__tie` (what decides
         between records of one moment, before the position).
     """
@@ -79,7 +101,8 @@ def with_facts(
     facts = records.selectExpr(
         *[quote(c.name) for c in contract.stored],
         "_source_file",
-        "__position",
+        "__start",
+        "__line",
         "__fault",
         f"{moment_of(contract, batch)} AS __moment",
         f"{_gone(contract, batch)} AS __gone",
@@ -117,31 +140,38 @@ def _parsed_type(column: Column) -> str:
     return "string" if column.sql_type.name == "decimal" else column.type
 
 
-def _value(column: Column) -> str:
-    field = f"__record.{quote(column.name)}"
+def _value(column: Column, prefix: str) -> str:
+    field = f"{prefix}{quote(column.name)}"
     return f"try_cast({field} AS {column.type})" if column.sql_type.name == "decimal" else field
 
 
-def _fault(contract: Contract) -> Expression:
-    """Return why a parsed line is rejected, or null."""
+def _fault(contract: Contract, prefix: str) -> str:
+    """Return the expression of why a parsed line is rejected, or null."""
     needed = {c.name for c in contract.columns if c.required}
     needed |= {*contract.keys, contract.history.sequence_by or ""}
     faults = [
-        f"if(__record.{quote(c.name)} IS NULL, {literal(f'{c.name}: required, but null')}, NULL)"
+        (f"{prefix}{quote(c.name)} IS NULL", f"{c.name}: required, but null")
         for c in contract.columns
         if c.name in needed
     ]
-    faults += [_misfit(c) for c in contract.columns if c.sql_type.name == "decimal"]
-    unreadable = F.col("__record").isNull() | F.col(f"__record.{CORRUPT}").isNotNull()
-    missing = F.expr(f"concat_ws('; ', {', '.join(faults)})") if faults else F.lit("")
-    return F.when(unreadable, "does not parse as the contract's schema").otherwise(
-        F.when(missing != "", missing)
+    faults += [
+        (_misfit(c, prefix), f"{c.name}: does not fit {c.type}")
+        for c in contract.columns
+        if c.sql_type.name == "decimal"
+    ]
+    unreadable = f"{prefix}{CORRUPT} IS NOT NULL"
+    if not faults:
+        return f"if({unreadable}, {literal(UNREADABLE)}, NULL)"
+    told = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
+    broken = " OR ".join(f"({where})" for where, _ in faults)
+    return (
+        f"CASE WHEN {unreadable} THEN {literal(UNREADABLE)} "
+        f"WHEN {broken} THEN concat_ws('; ', {told}) END"
     )
 
 
-def _misfit(column: Column) -> str:
-    kind, field = column.sql_type, f"__record.{quote(column.name)}"
+def _misfit(column: Column, prefix: str) -> str:
+    kind, field = column.sql_type, f"{prefix}{quote(column.name)}"
     wide = f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
     fits = f"try_cast({field} AS {column.type}) = try_cast({field} AS {wide})"
-    fault = literal(f"{column.name}: does not fit {column.type}")
-    return f"if({field} IS NOT NULL AND NOT coalesce({fits}, false), {fault}, NULL)"
+    return f"{field} IS NOT NULL AND NOT coalesce({fits}, false)"

@@ -20,7 +20,13 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
+    # Staged change sets keep every time of the years 1 to 9999 as it is.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
 }
+# What a session can still be told after its start.
+_RUNTIME = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.parquet.")
 LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
@@ -103,6 +109,7 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
 def job_session() -> SparkSession:
     """Get the session of a job; its catalog comes with the job's `--conf`."""
     spark = SparkSession.builder.getOrCreate()
-    for key in ("spark.sql.session.timeZone", "spark.sql.ansi.enabled"):
-        spark.conf.set(key, SETTINGS[key])
+    for key, value in SETTINGS.items():
+        if key.startswith(_RUNTIME):
+            spark.conf.set(key, value)
     return spark

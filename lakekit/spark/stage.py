@@ -12,7 +12,7 @@ from lakekit.contracts import Contract
 from lakekit.spark import join, order
 from lakekit.spark.context import Merge
 from lakekit.spark.order import Sight
-from lakekit.spark.records import read_batch, with_facts
+from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.session import session_settings
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
@@ -68,10 +68,13 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
         kept.append("absent")
-    rows = order.with_place(kinds.where(F.col("__kind").isin(kept)), contract)
+    # One shuffle by key serves every window that follows.
+    rows = kinds.where(F.col("__kind").isin(kept)).repartition(*merge.keys)
+    rows = order.with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
-    rows = order.with_lateness(rows, contract, sight).withColumn("__aside", _aside(contract))
+    rows = order.with_lateness(rows, contract, sight, merge.moment)
+    rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *_place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
         rows = order.with_filled(rows, contract)
@@ -155,7 +158,7 @@ def act_counts() -> list[Expression]:
     """Return what is counted of resolved rows, those that are set aside left out."""
     merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
     opened, first = merged & (act == "open"), merged & F.col("__first")
-    closes = first & F.col("__close_at").isNotNull() & F.col("__base_hash").isNotNull()
+    closes = first & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
     counted = {
         **{name: merged & (act == name) & ~absent for name in ACTS},
         "absences": merged & (act == "delete") & absent,

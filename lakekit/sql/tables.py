@@ -17,7 +17,7 @@ FACTS_DDL = {
     "_source_file": "string",
     "_row_hash": "bigint",
     "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
-    "_op": "string COMMENT 'U: record, D: delete, X: a full extract was merged'",
+    "_op": "string COMMENT 'U: record, D: delete, A: absence, X: a full extract was merged'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",
