@@ -74,6 +74,41 @@ def test_a_fail_passes_an_error_of_aws_on(sandbox):
     assert (ended["status"], ended["error"], ended["cause"]) == ("FAILED", *GIVEN.values())
 
 
+def starts(client: Any, name: str) -> Any:
+    """Execute a machine that starts another one."""
+    end = {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": True}}}
+    other = client.create_state_machine(
+        name=f"{name}_other", definition=json.dumps(end), roleArn=ROLE
+    )
+    start = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::states:startExecution",
+        "Parameters": {
+            "StateMachineArn": other["stateMachineArn"], "Name": "n", "Input": {"a.$": "$.error"},
+        },
+        "End": True,
+    }  # fmt: skip
+    ended = execute(client, name, {"StartAt": "Start", "States": {"Start": start}}, GIVEN)
+    return ended, other["stateMachineArn"]
+
+
+def test_moto_still_does_not_start_an_execution_from_a_state(moto):
+    ended, _ = starts(moto("stepfunctions"), "m")
+
+    assert (ended["status"], "StateMachineArn" in ended["cause"]) == ("FAILED", True)
+
+
+def test_a_state_starts_an_execution(sandbox):
+    machines = sandbox.client("stepfunctions")
+    ended, other = starts(machines, "starts")
+
+    output = json.loads(ended["output"])
+    given = machines.describe_execution(executionArn=output["ExecutionArn"])
+    assert (given["name"], json.loads(given["input"])) == ("n", {"a": GIVEN["error"]})
+    assert given["stateMachineArn"] == other
+    assert isinstance(output["StartDate"], int)
+
+
 def update_twice(glue: Any, database: str, name: str) -> Any:
     table = {"Name": name, "Parameters": {"n": "0"}}
     glue.create_table(DatabaseName=database, TableInput=table)

@@ -1,7 +1,8 @@
-"""Moto's interpreter: `glue:startJobRun.sync`, a Fail that passes an error on, shorter waits.
+"""Moto's interpreter: two integrations, a Fail that passes an error on, shorter waits.
 
 Moto 5.2.5 calls a method of `callback_endpoint`, which is None for Glue, in a `finally`, so that
-the integration always fails; and it hands on times as `datetime`, which no state can print. A Fail
+`glue:startJobRun.sync` always fails; and it hands on times as `datetime`, which no state can print.
+It starts executions with the capitals of a state's parameters, which the API does not know. A Fail
 state whose `ErrorPath` leads to an error of AWS, such as `States.TaskFailed`, makes it stumble.
 """
 
@@ -17,6 +18,9 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_glue import (  # noqa: E501
     StateTaskServiceGlue,
 )
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_sfn import (  # noqa: E501
+    StateTaskServiceSfn,
+)
 from moto.stepfunctions.parser.asl.component.state.fail import state_fail
 from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import (
     WaitFunction,
@@ -24,6 +28,7 @@ from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_funct
 
 POLL_SECONDS = 0.1
 _glue_client = StateTaskServiceGlue._get_glue_client
+_call_step_functions = StateTaskServiceSfn._eval_service_task
 _wait_interval = WaitFunction._wait_interval
 
 
@@ -41,6 +46,7 @@ def install(wait_scale: float) -> None:
     """Mend the interpreter of this process."""
     StateTaskServiceGlue._eval_integration_pattern = wait_for_job
     StateTaskServiceGlue._get_glue_client = staticmethod(client_with_plain_times)
+    StateTaskServiceSfn._eval_service_task = call_by_plain_names
     state_fail.CustomErrorName = ErrorName
     callback._DELAY_SECONDS_SYNC_CONDITION_CHECK = POLL_SECONDS
     retrier_decl.time = ScaledTime(wait_scale)
@@ -73,6 +79,15 @@ def wait_for_job(
     env.stack.append(outcome)
 
 
+def call_by_plain_names(task: Any, env: Any, **given: Any) -> None:
+    """Call Step Functions by the names of its API, and answer with those of a state."""
+    parameters = given["normalised_parameters"]
+    plain = {name[0].lower() + name[1:]: value for name, value in parameters.items()}
+    _call_step_functions(task, env, **given | {"normalised_parameters": plain})
+    answer = env.stack.pop()
+    env.stack.append({name[0].upper() + name[1:]: _plain(each) for name, each in answer.items()})
+
+
 def client_with_plain_times(resource_runtime_part: Any, state_credentials: Any) -> Any:
     """Return a Glue client whose answers hold times as AWS's states see them."""
     client = _glue_client(
@@ -85,5 +100,8 @@ def client_with_plain_times(resource_runtime_part: Any, state_credentials: Any) 
 def _plain_times(parsed: dict[str, Any], **_: Any) -> None:
     run = parsed.get("JobRun", {})
     for key, value in run.items():
-        if isinstance(value, datetime):
-            run[key] = int(value.timestamp() * 1000)
+        run[key] = _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return int(value.timestamp() * 1000) if isinstance(value, datetime) else value
