@@ -2,12 +2,13 @@
 
 import os
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import boto3
 
+from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
+from lakekit.aws.settings import utc_now
 from lakekit.config import default_folder, read_contracts
 from lakekit.spark.jobs import maintain_tables
 from lakekit.spark.session import job_session
@@ -21,7 +22,8 @@ def main(argv: list[str]) -> None:
     # The sandbox puts another folder in place of the one beside the package.
     folder = os.environ.get("LAKEKIT_CONFIG")
     contracts = read_contracts(Path(folder) if folder else default_folder(), arguments.source)
-    maintain_tables(job_session(), store, arguments, contracts, lambda: datetime.now(UTC))
+    leases = Leases(store, utc_now)
+    maintain_tables(job_session(), store, arguments, contracts, leases=leases, clock=utc_now)
 
 
 if __name__ == "__main__":

@@ -177,11 +177,11 @@ def load_manifest(store: ObjectStore, key: str) -> Manifest:
 
 
 def pending_keys(store: ObjectStore, source: str) -> Iterator[str]:
-    """Yield the manifests' keys of what is landed and not merged, oldest extraction first."""
+    """Yield the manifests of what is neither merged nor rejected by a person, oldest first."""
     keys = {info.key for info in store.list(layout.source_prefix(source))}
     prefixes = [key.removesuffix(".pending") for key in keys if key.endswith("/.pending")]
     for prefix in sorted(prefixes, key=lambda each: (each.split("/")[-2], each)):
-        if layout.complete_key(prefix) not in keys:
+        if not keys & {layout.complete_key(prefix), layout.rejected_key(prefix)}:
             yield layout.manifest_key(prefix)
 
 

@@ -3,6 +3,8 @@
 import re
 from datetime import UTC, datetime
 
+STAGING = ".staging/"
+MAINTENANCE = "maintain-"
 _SEGMENT = re.compile(r"^[A-Za-z0-9_-][A-Za-z0-9._:-]*$")
 
 
@@ -16,12 +18,17 @@ def raw_prefix(source: str, endpoint: str, extraction_time: datetime) -> str:
     if extraction_time.tzinfo is None:
         raise ValueError("extraction_time must carry a time zone")
     stamp = extraction_time.astimezone(UTC).strftime("%Y%m%d_%H%M%S")
-    return f"{source_prefix(source)}{_segment(endpoint)}/{stamp}/"
+    return f"{endpoint_prefix(source, endpoint)}{stamp}/"
 
 
 def source_prefix(source: str) -> str:
     """Return the folder of all landings of a source."""
     return f"raw/{_segment(source)}/"
+
+
+def endpoint_prefix(source: str, endpoint: str) -> str:
+    """Return the folder of all landings of an endpoint."""
+    return f"{source_prefix(source)}{_segment(endpoint)}/"
 
 
 def part_key(prefix: str, number: int) -> str:
@@ -47,6 +54,11 @@ def pending_key(prefix: str) -> str:
 def complete_key(prefix: str) -> str:
     """Return the key of the marker: merged everywhere."""
     return f"{prefix}.complete"
+
+
+def rejected_key(prefix: str) -> str:
+    """Return the key of the marker that a person writes: never merge this landing."""
+    return f"{prefix}.rejected"
 
 
 def original_key(prefix: str, ending: str) -> str:
@@ -108,6 +120,26 @@ def inbox_prefix(source: str, endpoint: str) -> str:
 def quarantine_table(table: str) -> str:
     """Return the name of the table that keeps a table's rejected records."""
     return f"{table}_quarantine"
+
+
+def facts_table(table: str) -> str:
+    """Return the name of the companion that keeps the facts which no version shows."""
+    return f"{table}_facts"
+
+
+def staging_folder(warehouse: str, run_id: str, table: str) -> str:
+    """Return where a run keeps a table's change set; `STAGING` is what a lifecycle rule tidies.
+
+    Example:
+        >>> staging_folder("s3://lake/warehouse", "run-1", "airports")
+        's3://lake/warehouse/.staging/run-1/airports'
+    """
+    return f"{warehouse}/{STAGING}{_segment(run_id)}/{_segment(table)}"
+
+
+def maintenance_owner(run_id: str) -> str:
+    """Return by which name maintenance holds a table's lease."""
+    return f"{MAINTENANCE}{run_id}"
 
 
 def _segment(text: str) -> str:

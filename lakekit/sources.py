@@ -10,7 +10,10 @@ from pydantic import Field, StringConstraints, field_validator
 from lakekit.models import FileModel, Model, Name
 
 # The characters Secrets Manager allows in a name, and those of an HTTP header name (RFC 9110).
-SecretName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@-]{1,512}$")]
+# `{environment}` stands for dev, staging or prod.
+SecretName = Annotated[
+    str, StringConstraints(pattern=r"^([A-Za-z0-9/_+=.@-]|\{environment\}){1,512}$")
+]
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")]
 _RATE = re.compile(r"^rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)$")
 _CRON = re.compile(r"^cron\((\S+(?: \S+){5})\)$")

@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from lakekit.batch import MergeResult
 from lakekit.events import Key, RunId, StepModel, job_arguments
+from lakekit.health import Maintained
 from lakekit.models import Name
 
 __all__ = ["StepModel", "job_arguments"]
@@ -98,10 +99,11 @@ class PlanTables(StepModel):
 
 
 class PlanTablesResult(StepModel):
-    """Whether tables are to be created or evolved, and whether any has something to merge."""
+    """Whether to create or evolve tables, and to merge; landings that newer ones superseded."""
 
     create: bool
     merge: bool
+    superseded: dict[Key, Key] = Field(default_factory=dict)
 
 
 class CreateTables(StepModel):
@@ -133,13 +135,9 @@ class MergeScd2Result(StepModel):
     merges: tuple[MergeResult, ...]
 
 
-class CompleteRun(StepModel):
+class CompleteRun(PlanTables):
     """Finish a run whose tables are merged."""
 
-    run_id: RunId
-    source: Name
-    started_at: AwareDatetime
-    manifests: tuple[Key, ...]
     extracted: tuple[ExtractPagesResult, ...]
 
 
@@ -195,7 +193,8 @@ class MaintainTables(CreateTables):
 
 
 class MaintainTablesResult(StepModel):
-    """What was done to one table: the procedures that its health asked for."""
+    """What was done to a table and its companions; or who held it, so that nothing was."""
 
     table: Name
-    done: tuple[str, ...] = ()
+    busy: str | None = None
+    maintained: tuple[Maintained, ...] = ()

@@ -126,7 +126,7 @@ def _maintain(console: Console, sandbox: Connection) -> None:
     contract.write_text(contract.read_text().replace(*SMALL_FILES))
     execution = sandbox.start("maintain_tables", {"source": SOURCE}, name="demo-maintenance")
     _succeed(watch(sandbox, execution, console=console, brief=True), "maintain_tables")
-    done = _result(sandbox, "demo-maintenance", "maintain_tables")["actions"]
+    done = _result(sandbox, "demo-maintenance", "maintain_tables")["maintained"][0]["actions"]
     if "rewrite_data_files" not in done:
         raise DemoError(f"maintenance did {done}, must compact")
     console.print(f"  [green]{', '.join(done)}[/]")

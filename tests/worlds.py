@@ -18,7 +18,7 @@ Record = dict[str, Any]
 SOURCE = """
 source: {source}
 base_url: {url}
-auth: {{type: api_key, secret: lakekit/dev/tests}}
+auth: {{type: api_key, secret: 'lakekit/{{environment}}/tests'}}
 call_budget: {{max_requests_per_run: 100}}
 """
 CONTRACT = """
@@ -113,6 +113,14 @@ class World:
         """Load to the end."""
         return self.sandbox.wait(self.start(day), timeout=120)
 
+    def maintain(self) -> Any:
+        """Maintain the source's tables; return what was done to the first."""
+        name = f"{self.source}-care{next(self._runs)}"
+        execution = self.sandbox.start("maintain_tables", {"source": self.source}, name=name)
+        outcome = self.sandbox.wait(execution, timeout=120)
+        assert outcome.status == "SUCCEEDED", outcome.cause
+        return self.document(layout.result_key(name, "maintain_tables", self.table))
+
     def rows(self, table: str = "") -> list[tuple[Any, ...]]:
         """Return the whole table: id, city, day valid from and to, whether it is current."""
         found = self._table(table or self.table).scan(selected_fields=COLUMNS).to_arrow()
@@ -126,6 +134,15 @@ class World:
         """Return the quarantine table."""
         found = self._table(layout.quarantine_table(self.table)).scan().to_arrow().to_pylist()
         return list(found)
+
+    def lease(self, owner: str | None = None) -> Any:
+        """Return the lease of the first table; with an owner, give it to him for years."""
+        key = layout.lease_key(self.table)
+        if owner:
+            held = {"table": self.table, "owner": owner, "epoch": 99,
+                    "expires_at": "2099-01-01T00:00:00Z"}  # fmt: skip
+            self.put(key, json.dumps(held).encode())
+        return self.document(key)
 
     def snapshots(self) -> int:
         """Return how many commits the table has."""

@@ -28,7 +28,7 @@ FUNCTION_ACCESS = {
 JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),
     "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
-    "maintain_tables": Access(read=("runs/",), write=(RESULTS,)),
+    "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
 }
 
 

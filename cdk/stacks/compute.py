@@ -52,7 +52,7 @@ class ComputeStack(Stack):
         self._storage = storage
         arn = f"arn:aws:states:{self.region}:{self.account}:stateMachine:"
         self.load_source_arn = arn + environment.name("load_source")
-        self.executions_arn = self.load_source_arn.replace(":stateMachine:", ":execution:") + ":*"
+        self.maintain_tables_arn = arn + environment.name("maintain_tables")
         self.functions = {step: self._function(step) for step in FUNCTIONS}
         self._grant_functions()
         packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
@@ -74,12 +74,15 @@ class ComputeStack(Stack):
     def _function(self, step: str) -> StepLambda:
         storage = self._storage
         variables = {
+            "LAKEKIT_ENVIRONMENT": self._environment.environment,
             "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
             "LAKEKIT_DATABASE": storage.database,
             "LAKEKIT_WAREHOUSE": storage.warehouse,
         }
         if step in ("start_run", "route_file"):
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
+        if step == "start_run":
+            variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn
         function = StepLambda(
             self,
             step,
@@ -115,9 +118,8 @@ class ComputeStack(Stack):
             iam.PolicyStatement(actions=["states:StartExecution"], resources=[self.load_source_arn])
         )
         # A lease whose execution has ended may be taken over before it expires.
-        for step in ("start_run", "route_file"):
-            self.functions[step].allow(
-                iam.PolicyStatement(
-                    actions=["states:DescribeExecution"], resources=[self.executions_arn]
-                )
-            )
+        machines = (self.load_source_arn, self.maintain_tables_arn)
+        executions = [f"{arn.replace(':stateMachine:', ':execution:')}:*" for arn in machines]
+        self.functions["start_run"].allow(
+            iam.PolicyStatement(actions=["states:DescribeExecution"], resources=executions)
+        )

@@ -9,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from cdk.constructs.bucket import DataBucket
+from lakekit import layout
 from lakekit.environment import Environment
 
 STAGING_DAYS = 7
@@ -35,7 +36,7 @@ class StorageStack(Stack):
             self.landing.expire("raw/", environment.storage.raw_days)
         self.lake = DataBucket(self, "lake", environment=environment, key=self.key)
         # Change sets of merges that were killed; one that ends removes its own.
-        self.lake.expire("warehouse/.staging/", STAGING_DAYS)
+        self.lake.expire(f"warehouse/{layout.STAGING}", STAGING_DAYS)
         self.database = environment.storage.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
         glue.CfnDatabase(

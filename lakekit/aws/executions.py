@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from lakekit import layout
 from lakekit.aws.errors import translated
 
 if TYPE_CHECKING:
@@ -38,3 +39,17 @@ class Executions:
         except self._client.exceptions.ExecutionDoesNotExist:
             return True
         return status in ("RUNNING", "PENDING_REDRIVE")
+
+
+class Owners:
+    """Who holds leases: runs of `load_source` and of `maintain_tables`."""
+
+    def __init__(self, loads: Executions, maintenance: Executions) -> None:
+        self._loads = loads
+        self._maintenance = maintenance
+
+    def is_running(self, owner: str) -> bool:
+        """Say whether the owner of a lease is still at work."""
+        if owner.startswith(layout.MAINTENANCE):
+            return self._maintenance.is_running(owner.removeprefix(layout.MAINTENANCE))
+        return self._loads.is_running(owner)

@@ -14,6 +14,7 @@ from pydantic import Field, Json, ValidationError
 from lakekit import config
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
+from lakekit.aws.secrets import read_secret
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults
@@ -29,10 +30,12 @@ class Settings(Model):
     base_urls: addresses that replace those of the sources, by source.
     """
 
+    environment: Name
     landing_bucket: str
     database: Name
     warehouse: str
     load_source_arn: str = ""
+    maintain_tables_arn: str = ""
     config: Path | None = None
     base_urls: Json[dict[str, str]] = Field(default_factory=dict)
 
@@ -53,6 +56,11 @@ class Settings(Model):
             return source
         moved = {"base_url": self.base_urls[name]}
         return Source.model_validate(source.model_dump(mode="json", by_alias=True) | moved)
+
+    def secret(self, name: str) -> str:
+        """Return the value of the secret that a source names for all environments."""
+        full = name.replace("{environment}", self.environment)
+        return read_secret(client("secretsmanager"), full)
 
     def contracts(self, source: str) -> tuple[Contract, ...]:
         """Return the contracts of a source."""

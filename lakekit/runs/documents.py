@@ -39,6 +39,20 @@ class Run(Model):
         raise UnknownSourceError(f"{self.source.source}: run {self.run_id} knows no '{endpoint}'")
 
 
+class Superseded(Model):
+    """A landing that is not merged, because the newer full extract `by` is."""
+
+    manifest: str
+    by: str
+
+
+class SupersededLandings(Model):
+    """What PlanTables left out of one table; the landings are kept."""
+
+    table: Name
+    landings: tuple[Superseded, ...]
+
+
 class TablePlan(Model):
     """What one table needs: `batches` in the order in which they must be merged."""
 

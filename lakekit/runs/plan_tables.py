@@ -7,7 +7,15 @@ from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.landing import Manifest, load_manifest
 from lakekit.ports import ObjectStore, TableCatalog
-from lakekit.runs.documents import Plan, TablePlan, read_run, to_json
+from lakekit.runs.documents import (
+    Plan,
+    Superseded,
+    SupersededLandings,
+    TablePlan,
+    read_run,
+    to_json,
+)
+from lakekit.runs.superseded import superseded_landings
 from lakekit.runs.table_metadata import must_evolve
 from lakekit.steps import PlanTables, PlanTablesResult
 
@@ -19,24 +27,35 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
         SchemaMismatchError: A table differs from its contract beyond what can be evolved.
     """
     run = read_run(store, step.run_id)
-    batches: defaultdict[str, list[Batch]] = defaultdict(list)
+    landings: defaultdict[str, list[Manifest]] = defaultdict(list)
     for key in step.manifests:
         manifest = load_manifest(store, key)
-        if _moves_something(manifest, run.contract(manifest.endpoint)):
-            batches[manifest.endpoint].append(batch_of(store, manifest))
-    tables = [
-        TablePlan(
-            table=contract.contract,
-            contract=contract,
-            create=_must_create(contract, catalog),
-            batches=tuple(batches[contract.contract]),
+        landings[run.contract(manifest.endpoint).contract].append(manifest)
+    tables: list[TablePlan] = []
+    superseded: dict[str, str] = {}
+    for contract in run.contracts:
+        if contract.contract not in landings:
+            continue
+        metadata = catalog.metadata(contract.contract)
+        late = superseded_landings(store, contract, landings[contract.contract], metadata or {})
+        _note(store, run.run_id, contract, late)
+        superseded |= {each.manifest: each.by for each in late}
+        batches = tuple(
+            batch_of(store, manifest)
+            for manifest in landings[contract.contract]
+            if layout.manifest_key(manifest.prefix) not in superseded
+            and _moves_something(manifest, contract)
         )
-        for contract in run.contracts
-        if contract.contract in batches
-    ]
-    plan = Plan(run_id=run.run_id, tables=tuple(tables))
-    store.put(layout.plan_key(run.run_id), to_json(plan))
-    return PlanTablesResult(create=any(t.create for t in tables), merge=bool(tables))
+        if batches:
+            create = metadata is None or must_evolve(contract, metadata)
+            plan = TablePlan(
+                table=contract.contract, contract=contract, create=create, batches=batches
+            )
+            tables.append(plan)
+    store.put(layout.plan_key(run.run_id), to_json(Plan(run_id=run.run_id, tables=tuple(tables))))
+    return PlanTablesResult(
+        create=any(plan.create for plan in tables), merge=bool(tables), superseded=superseded
+    )
 
 
 def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
@@ -57,10 +76,14 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
 
 def _moves_something(manifest: Manifest, contract: Contract) -> bool:
     """Say whether a merge could do anything: an empty full extract may mean deletes."""
-    closes = manifest.extract == "full" and contract.history.deletes == "close"
+    closes = manifest.extract == "full" and contract.history.deletes != "ignore"
     return manifest.rows > 0 or closes
 
 
-def _must_create(contract: Contract, catalog: TableCatalog) -> bool:
-    metadata = catalog.metadata(contract.contract)
-    return metadata is None or must_evolve(contract, metadata)
+def _note(
+    store: ObjectStore, run_id: str, contract: Contract, late: tuple[Superseded, ...]
+) -> None:
+    """Say which landings are completed without a merge; nothing is left out silently."""
+    if late:
+        key = layout.result_key(run_id, "plan_tables", contract.contract)
+        store.put(key, to_json(SupersededLandings(table=contract.contract, landings=late)))

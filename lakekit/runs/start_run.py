@@ -36,7 +36,7 @@ def start_run(
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
     _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
     # Claimed under the leases, so that no two runs claim the same landing.
-    given = [key for key in request.manifests or () if not _complete(store, key)]
+    given = [key for key in request.manifests or () if not _settled(store, key)]
     claimed = [*pending_keys(store, source.source)]
     claimed += [key for key in given if key not in claimed]
     extraction_time = request.extraction_time or step.started_at
@@ -76,5 +76,8 @@ def _take(leases: TableLeases, tables: list[str], owner: str) -> None:
             raise
 
 
-def _complete(store: ObjectStore, manifest: str) -> bool:
-    return store.head(layout.complete_key(layout.prefix_of(manifest))) is not None
+def _settled(store: ObjectStore, manifest: str) -> bool:
+    """Say whether a landing is merged, or rejected by a person."""
+    prefix = layout.prefix_of(manifest)
+    markers = (layout.complete_key(prefix), layout.rejected_key(prefix))
+    return any(store.head(marker) for marker in markers)

@@ -13,15 +13,21 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.contracts import Contract
-from lakekit.errors import LakekitError, TerminalError
+from lakekit.errors import LakekitError, TableBusyError, TerminalError
 from lakekit.models import Model
-from lakekit.ports import Clock, ObjectStore
+from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import TablePlan, read_plan, to_json
-from lakekit.spark.maintenance import maintain_table
+from lakekit.spark.maintenance import maintain_with_companions
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import CATALOG
 from lakekit.spark.tables import create_or_evolve
-from lakekit.steps import CreateTables, CreateTablesResult, MaintainTables, MergeScd2Result
+from lakekit.steps import (
+    CreateTables,
+    CreateTablesResult,
+    MaintainTables,
+    MaintainTablesResult,
+    MergeScd2Result,
+)
 
 log = logging.getLogger(__name__)
 # Each table is a chain of small Spark jobs with the driver's own work in between.
@@ -47,7 +53,7 @@ def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTable
 
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
-        staging = f"{arguments.warehouse}/.staging/{arguments.run_id}/{plan.table}"
+        staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
         merges = [
             merge_scd2(session, plan.contract, batch, table, staging=staging)
             for batch in plan.batches
@@ -64,13 +70,26 @@ def maintain_tables(
     store: ObjectStore,
     arguments: MaintainTables,
     contracts: Iterable[Contract],
+    *,
+    leases: TableLeases,
     clock: Clock,
 ) -> None:
-    """Maintain every table of a source that exists."""
+    """Maintain every table of a source that exists and that no run holds."""
+    owner = layout.maintenance_owner(arguments.run_id)
 
-    def maintain(session: SparkSession, contract: Contract) -> Model:
-        table = _identifier(arguments, contract.contract)
-        return maintain_table(session, contract, table, now=clock())
+    def maintain(session: SparkSession, contract: Contract) -> MaintainTablesResult:
+        name = contract.contract
+        try:
+            leases.acquire(name, owner)
+        except TableBusyError as busy:
+            # A run that is merging now asks for maintenance itself if the table still wants it.
+            return MaintainTablesResult(table=name, busy=str(busy))
+        try:
+            table = _identifier(arguments, name)
+            done = maintain_with_companions(session, contract, table, now=clock())
+            return MaintainTablesResult(table=name, maintained=done)
+        finally:
+            leases.release(name, owner)
 
     present = [
         (contract.contract, contract)

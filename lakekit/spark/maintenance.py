@@ -4,10 +4,12 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
+from lakekit import layout
 from lakekit.batch import naive_utc
 from lakekit.contracts import Contract
-from lakekit.models import Model
+from lakekit.health import Health, Maintained
 from lakekit.sql import maintenance as sql
 from lakekit.sql.identifiers import quote_table
 
@@ -17,34 +19,18 @@ MANY_MANIFESTS = 100
 SMALL = 0.75
 
 
-class Health(Model):
-    """What the metadata tables say, without reading data.
-
-    small_files: data files below three quarters of the target size, in the partition that has
-    most of them. delete_files, manifests: of the current snapshot. expirable: snapshots beyond
-    both limits of the contract.
-    """
-
-    data_files: int
-    small_files: int
-    delete_files: int
-    manifests: int
-    snapshots: int
-    expirable: int
-
-
-class MaintainResult(Model):
-    """What maintenance did to one table, and its health before and after."""
-
-    table: str
-    actions: tuple[str, ...]
-    before: Health
-    after: Health
+def maintain_with_companions(
+    spark: SparkSession, contract: Contract, table: str, *, now: datetime
+) -> tuple[Maintained, ...]:
+    """Maintain a table, and beside it those of facts and of rejected records that there are."""
+    companions = (layout.facts_table(table), layout.quarantine_table(table))
+    present = [name for name in companions if spark.catalog.tableExists(name)]
+    return tuple(maintain_table(spark, contract, name, now=now) for name in (table, *present))
 
 
 def maintain_table(
     spark: SparkSession, contract: Contract, table: str, *, now: datetime
-) -> MaintainResult:
+) -> Maintained:
     """Run what the table's health asks for, in the order that leaves least behind.
 
     Args:
@@ -59,18 +45,21 @@ def maintain_table(
     for action in actions:
         spark.sql(statements[action]()).collect()
     after = table_health(spark, contract, table, now=now) if actions else before
-    return MaintainResult(table=table, actions=tuple(actions), before=before, after=after)
+    return Maintained(table=table, actions=tuple(actions), before=before, after=after)
 
 
 def table_health(spark: SparkSession, contract: Contract, table: str, *, now: datetime) -> Health:
     """Measure a table by its metadata tables."""
     name, limits = quote_table(table), contract.maintenance
     small = int(SMALL * limits.target_file_size_mb * 1024 * 1024)
-    files = spark.sql(
-        "SELECT content, partition, count(*) AS n, "
-        f"count_if(file_size_in_bytes < {small}) AS small "
-        f"FROM {name}.files GROUP BY content, partition"
-    ).collect()
+    known = spark.table(f"{name}.files")
+    # A table without partitions has no such column.
+    place = [column for column in ("content", "partition") if column in known.columns]
+    counts = (
+        F.count("*").alias("n"),
+        F.count_if(F.col("file_size_in_bytes") < small).alias("small"),
+    )
+    files = known.groupBy(*place).agg(*counts).collect()
     edge = naive_utc(now) - timedelta(days=limits.snapshots.max_age_days)
     ages = [
         row["committed_at"] < edge

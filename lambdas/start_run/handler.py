@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lakekit.aws.executions import Executions
+from lakekit.aws.executions import Executions, Owners
 from lakekit.aws.lease import Leases
 from lakekit.aws.settings import client, read_settings, utc_now
 from lakekit.aws.step import logged_step
@@ -14,7 +14,10 @@ from lakekit.steps import StartRun
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = StartRun.from_event(event)
     settings = read_settings()
-    runs = Executions(settings.load_source_arn, client("stepfunctions"))
-    leases = Leases(settings.store, utc_now, is_running=runs.is_running)
+    owners = Owners(
+        Executions(settings.load_source_arn, client("stepfunctions")),
+        Executions(settings.maintain_tables_arn, client("stepfunctions")),
+    )
+    leases = Leases(settings.store, utc_now, is_running=owners.is_running)
     source, contracts = settings.source(step.source), settings.contracts(step.source)
     return start_run(step, settings.store, leases, source, contracts).to_event()

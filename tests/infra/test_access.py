@@ -76,7 +76,7 @@ def test_only_route_file_starts_runs(dev: Stacks, step: str) -> None:
     granted = rights(dev, step)
 
     assert ("states:StartExecution" in granted) == (step == "route_file")
-    assert ("states:DescribeExecution" in granted) == (step in ("route_file", "start_run"))
+    assert ("states:DescribeExecution" in granted) == (step == "start_run")
 
 
 @pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])

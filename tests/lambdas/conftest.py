@@ -19,7 +19,11 @@ EVENTS = Path(__file__).parents[1] / "events"
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 MACHINE = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:lakekit-dev-load_source"
-SOURCE = "source: shop\nbase_url: https://shop.example\nauth: {type: api_key, secret: shop-key}\n"
+MAINTENANCE = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:lakekit-dev-maintain_tables"
+SOURCE = (
+    "source: shop\nbase_url: https://shop.example\n"
+    "auth: {type: api_key, secret: '{environment}-shop-key'}\n"
+)
 CONTRACT = (
     "contract: orders\nsource: shop\n"
     "endpoint: {path: /orders, records: $.items, "
@@ -62,13 +66,16 @@ class Account:
         for bucket in ("landing", "lake"):
             self.s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=place)
         self.glue.create_database(DatabaseInput={"Name": "lakekit_dev"})
-        boto3.client("secretsmanager").create_secret(Name="shop-key", SecretString="s3cret-value")
-        self.sfn.create_state_machine(
-            name="lakekit-dev-load_source",
-            definition='{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 99, '
-            '"End": true}}}',
-            roleArn=f"arn:aws:iam::{ACCOUNT}:role/states",
+        boto3.client("secretsmanager").create_secret(
+            Name="dev-shop-key", SecretString="s3cret-value"
         )
+        for name in ("load_source", "maintain_tables"):
+            self.sfn.create_state_machine(
+                name=f"lakekit-dev-{name}",
+                definition='{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 99, '
+                '"End": true}}}',
+                roleArn=f"arn:aws:iam::{ACCOUNT}:role/states",
+            )
 
     def call(self, step: str, event: Any, context: Any = None) -> dict[str, Any]:
         return call(step, event, context)
@@ -102,9 +109,11 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
         path.write_text(text)
     variables = {
         "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": REGION, "LAKEKIT_LANDING_BUCKET": "landing",
+        "AWS_DEFAULT_REGION": REGION, "LAKEKIT_ENVIRONMENT": "dev",
+        "LAKEKIT_LANDING_BUCKET": "landing",
         "LAKEKIT_DATABASE": "lakekit_dev", "LAKEKIT_WAREHOUSE": "s3://lake/warehouse",
-        "LAKEKIT_LOAD_SOURCE_ARN": MACHINE, "LAKEKIT_CONFIG": str(tmp_path),
+        "LAKEKIT_LOAD_SOURCE_ARN": MACHINE, "LAKEKIT_MAINTAIN_TABLES_ARN": MAINTENANCE,
+        "LAKEKIT_CONFIG": str(tmp_path),
     }  # fmt: skip
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

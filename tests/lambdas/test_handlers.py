@@ -11,6 +11,8 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from lakekit import layout
+from lakekit.aws import settings
+from lakekit.aws.lease import Leases
 from lakekit.batch import MergeResult
 from lakekit.errors import (
     InvalidEnvironmentError,
@@ -20,7 +22,7 @@ from lakekit.errors import (
     UnknownSourceError,
 )
 from lakekit.steps import MergeScd2Result
-from tests.lambdas.conftest import MACHINE, Account, Context, call
+from tests.lambdas.conftest import MACHINE, MAINTENANCE, Account, Context, call
 from tests.unit.runs.kit import published, table
 
 Events = Callable[[str], Any]
@@ -76,7 +78,7 @@ def test_a_run_goes_through_all_its_functions(
 
     assert (extracted["rows"], extracted["pages"]) == (3, 3)
     assert validated["manifests"] == [f"{PREFIX}manifest.json"]
-    assert plan == {"create": True, "merge": True}
+    assert plan == {"create": True, "merge": True, "superseded": {}}
     assert completed == {"maintain": False, "partial": False, "tables": ["orders"]}
     assert f"{PREFIX}.complete" in account.names()
     assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
@@ -91,7 +93,7 @@ def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(
     common = {"run_id": RUN, "source": "shop", "started_at": run["started_at"]}
 
     assert account.call("plan_tables", common | {"manifests": [manifest]}) == {
-        "create": False, "merge": True,
+        "create": False, "merge": True, "superseded": {},
     }  # fmt: skip
 
 
@@ -103,6 +105,20 @@ def test_the_lease_of_a_run_that_is_at_work_is_respected(account: Account, event
         account.call("start_run", event("start_run"))
 
     execution = MACHINE.replace(":stateMachine:", ":execution:") + ":other"
+    account.sfn.stop_execution(executionArn=execution)
+    assert account.call("start_run", event("start_run"))["run_id"] == RUN
+
+
+def test_the_lease_of_maintenance_is_respected_until_its_execution_ends(
+    account: Account, event: Events
+) -> None:
+    account.sfn.start_execution(stateMachineArn=MAINTENANCE, name="care", input="{}")
+    Leases(settings.read_settings().store, settings.utc_now).acquire("orders", "maintain-care")
+
+    with pytest.raises(TableBusyError, match="maintain-care"):
+        account.call("start_run", event("start_run"))
+
+    execution = MAINTENANCE.replace(":stateMachine:", ":execution:") + ":care"
     account.sfn.stop_execution(executionArn=execution)
     assert account.call("start_run", event("start_run"))["run_id"] == RUN
 
@@ -123,11 +139,11 @@ def test_a_missing_secret_is_told_by_its_name(
     account: Account, api: HTTPServer, event: Events
 ) -> None:
     boto3.client("secretsmanager").delete_secret(
-        SecretId="shop-key", ForceDeleteWithoutRecovery=True
+        SecretId="dev-shop-key", ForceDeleteWithoutRecovery=True
     )
     run = account.call("start_run", event("start_run"))
 
-    with pytest.raises(SourceRejectedError, match="secret shop-key: ResourceNotFoundException"):
+    with pytest.raises(SourceRejectedError, match="secret dev-shop-key: ResourceNotFoundException"):
         extract(account, run)
 
 

@@ -166,6 +166,25 @@ def test_an_endpoint_that_fails_does_not_stop_its_neighbour(world):
     assert world.rows(good) == FIRST
 
 
+@pytest.mark.parametrize("tables", [2])
+def test_a_rejected_landing_is_named_until_a_person_settles_it_with_a_marker(world):
+    bad, good = world.tables
+    world.serve([ONE], table=good)
+    world.serve([{"city": "no key"}], table=bad)
+
+    failed = world.load(1)
+
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    prefix = f"raw/{world.source}/{bad}/20260101_000000/"
+    assert f'"{prefix}manifest.json":"TooManyRejectedError"' in failed.cause
+    assert world.rows(good) == [FIRST[0]]
+
+    world.put(layout.rejected_key(prefix), b"a draft of the vendor")
+    world.serve([ONE], table=bad)
+    assert world.load(2).status == "SUCCEEDED"
+    assert world.rows(bad) == [(1, "here", 2, None, True)]
+
+
 def test_a_dropped_file_is_loaded_by_its_event_once(world):
     names, machines = world.sandbox.names, world.sandbox.client("stepfunctions")
     body = b'{"id":1,"city":"here"}\n{"id":2,"city":"here"}\n'

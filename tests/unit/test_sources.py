@@ -62,3 +62,13 @@ def test_refuses_what_is_no_schedule(text: str) -> None:
 def test_refuses_an_unknown_kind_of_auth() -> None:
     with pytest.raises(InvalidContractError, match="auth"):
         load_source("source: s\nbase_url: https://a.org\nauth: {type: magic}")
+
+
+def test_a_secret_may_be_named_for_all_environments_and_by_no_other_placeholder() -> None:
+    name = "lakekit/{environment}/airports"
+    auth = load_source(AIRPORTS.replace("lakekit/airports", f"'{name}'")).auth
+
+    assert isinstance(auth, ApiKeyAuth)
+    assert auth.secret == name
+    with pytest.raises(InvalidContractError, match="secret"):
+        load_source(AIRPORTS.replace("lakekit/airports", "'lakekit/{region}/airports'"))

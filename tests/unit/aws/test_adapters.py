@@ -31,6 +31,7 @@ LOADED = TableLoaded(
     quarantined=4,
 )  # fmt: skip
 ENVIRONMENT = {
+    "LAKEKIT_ENVIRONMENT": "dev",
     "LAKEKIT_LANDING_BUCKET": "b",
     "LAKEKIT_DATABASE": "d",
     "LAKEKIT_WAREHOUSE": "s3://w",

@@ -49,6 +49,14 @@ def test_claims_what_is_pending_oldest_extraction_first(story: Story) -> None:
     assert story.start().manifests == (early, late)
 
 
+def test_leaves_out_what_a_person_has_rejected(story: Story) -> None:
+    good, bad = (landed(story.store, {"id": 1}, hour=hour) for hour in (8, 9))
+    story.store.put(layout.rejected_key(layout.prefix_of(bad)), b"the vendor sent a draft")
+
+    assert story.start().manifests == (good,)
+    assert story.start(manifests=[bad, good]).manifests == (good,)
+
+
 def test_claims_a_landing_whose_manifest_is_broken_so_that_validation_can_say_so(
     story: Story,
 ) -> None:

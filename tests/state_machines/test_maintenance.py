@@ -1,0 +1,64 @@
+"""`maintain_tables`, executed with the real job."""
+
+from lakekit import layout
+from tests.worlds import World, until
+
+EAGER = "maintenance: {small_files_threshold: 3}\n"
+ORDERED = "history: {keys: [id], sequence_by: at, max_deleted_ratio: 1}\n"
+
+
+def fragment(world: World) -> None:
+    """Let three loads leave small files in the table, in its facts and in its quarantine."""
+    world.change_contract("history: {keys: [id], max_deleted_ratio: 1}\n", ORDERED)
+    world.change_contract("schema:\n", "schema:\n  - {name: at, type: timestamp}\n")
+    for day in (1, 2, 3):
+        same = {"id": 1, "city": "here", "at": f"2026-01-0{day}T00:00:00Z"}
+        moved = {"id": 2, "city": f"place {day}", "at": f"2026-01-0{day}T00:00:00Z"}
+        world.serve([same, moved, {"id": "no number"}])
+        outcome = world.load(day)
+        assert outcome.status == "SUCCEEDED", outcome.cause
+
+
+def test_companions_are_maintained_beside_their_table_and_the_lease_is_given_back(
+    world: World,
+) -> None:
+    fragment(world)
+    world.change_contract("quality:", f"{EAGER}quality:")
+    before = (world.rows(), world.quarantined())
+
+    done = world.maintain()["maintained"]
+
+    names = [world.table, f"{world.table}_facts", f"{world.table}_quarantine"]
+    assert [each["table"].split(".")[-1] for each in done] == names
+    assert [each["actions"] for each in done] == [["rewrite_data_files"]] * 3
+    assert all(each["after"]["small_files"] < each["before"]["small_files"] for each in done)
+    assert (world.rows(), sorted(world.quarantined(), key=str)) == (
+        before[0], sorted(before[1], key=str))  # fmt: skip
+    assert world.load(4).status == "SUCCEEDED"
+
+
+def test_a_table_that_a_run_holds_is_left_alone(world: World) -> None:
+    world.serve([{"id": 1, "city": "here"}])
+    world.load(1)
+    held = world.lease(owner="another-run")
+
+    result = world.maintain()
+
+    assert "held by another-run" in result["busy"]
+    assert result["maintained"] == []
+    assert world.lease() == held
+
+
+def test_a_load_that_leaves_a_table_in_bad_health_starts_its_maintenance(world: World) -> None:
+    world.change_contract("quality:", f"{EAGER.replace('3', '2')}quality:")
+    world.serve([{"id": 1, "city": "here"}])
+    world.load(1)
+    world.serve([{"id": 1, "city": "there"}])
+    execution = world.start(2)
+
+    assert world.sandbox.wait(execution).output["completed"]["maintain"]
+
+    # The name of the load makes a second start harmless.
+    key = layout.result_key(execution.name, "maintain_tables", world.table)
+    until(lambda: key in world.keys(f"runs/{execution.name}/"))
+    assert world.document(key)["maintained"][0]["table"].endswith(world.table)
