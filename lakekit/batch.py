@@ -43,11 +43,11 @@ class MergeResult(Model):
     unchanged: int = 0
     duplicates: int = 0
     quarantined: int = 0
+    snapshot_id: int | None = None
+    committed: bool = False
     superseded: int = 0
     deletes: int = 0
     restored: int = 0
-    snapshot_id: int | None = None
-    committed: bool = False
 
 
 def naive_utc(moment: datetime) -> datetime:
