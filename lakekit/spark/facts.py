@@ -87,6 +87,10 @@ class Facts:
             facts = facts.unionByName(frame)
         names = [*(c.name for c in self._contract.stored), *FACTS_DDL]
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
+        known = self._spark.table(quote_table(self.name))
+        dropped = [field for field in known.schema if field.name not in facts.columns]
+        empty = [F.lit(None).cast(field.dataType).alias(field.name) for field in dropped]
+        facts = facts.select("*", *empty)
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
 
     def of_rows(self, rows: DataFrame) -> DataFrame:

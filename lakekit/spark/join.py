@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
+from lakekit.sql.tables import marks
 
 
 def select_base(current: DataFrame, contract: Contract) -> DataFrame:
@@ -107,11 +108,6 @@ def _same(contract: Contract) -> Expression:
 def overwrites(contract: Contract) -> bool:
     """Whether untracked columns are renewed in place."""
     return contract.history.untracked == "overwrite" and bool(contract.untracked)
-
-
-def marks(contract: Contract) -> bool:
-    """Whether a deletion opens a version that says so."""
-    return contract.history.deletes == "mark"
 
 
 def digest(contract: Contract) -> str:

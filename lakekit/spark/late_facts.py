@@ -16,6 +16,7 @@ from lakekit.spark.context import Merge
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.records import sequence
 from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import marks
 
 # At one moment a record beats presence in a full extract, and that beats absence.
 RECORD, PRESENCE, ABSENCE = 3, 2, 1
@@ -91,7 +92,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     column = contract.column(contract.history.sequence_by or "")
     own = F.expr(sequence(column)) if column in contract.stored else start
     brought = start.isin(moments) & (own < start) if moments else F.lit(False)
-    gone = F.col("_is_deleted") if join.marks(contract) else F.lit(False)
+    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
     renewed = (own > start) if column in contract.stored else F.lit(join.overwrites(contract))
@@ -165,7 +166,7 @@ def _full_extracts(
         [(each.moment, list(each.scopes)) for each in extracts],
         "__text string, __scopes array<string>",
     ).select(F.col("__text").cast("timestamp_ntz").alias("__at"), "__scopes")
-    alive = existing.where(~F.col("_is_deleted")) if join.marks(contract) else existing
+    alive = existing.where(~F.col("_is_deleted")) if marks(contract) else existing
     within = (F.col("_valid_from") <= at) & (
         F.col("_valid_to").isNull() | (at < F.col("_valid_to"))
     )

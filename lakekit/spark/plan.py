@@ -15,8 +15,8 @@ from lakekit.spark.late import Settled, late_keys, settle
 from lakekit.spark.order import Sight
 from lakekit.spark.records import sequence
 from lakekit.spark.stage import Staged, act_counts, scopes_of, stage
-from lakekit.spark.tables import LATER_COLUMNS
 from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import LATER_COLUMNS
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark import join
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import EXTRACTION_TIME, RUN_ID
 from lakekit.spark.plan import Plan
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import literal, quote, quote_all
+from lakekit.sql.tables import marks
 
 
 def publish(merge: Merge, plan: Plan) -> bool:
@@ -43,9 +43,16 @@ def publish_rows(merge: Merge, rows: DataFrame) -> bool:
         spark.sql(sql.drop_branch(table, branch))
 
 
+def with_dropped(rows: DataFrame, table: DataFrame) -> DataFrame:
+    """Add the columns that the contract dropped and the table keeps: null from now on."""
+    have = {name.lower() for name in rows.columns}
+    dropped = [field for field in table.schema if field.name.lower() not in have]
+    return rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])
+
+
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
     evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
-    writer = rows.writeTo(sql.branch_of(merge.table, branch))
+    writer = with_dropped(rows, merge.versions()).writeTo(sql.branch_of(merge.table, branch))
     for name, value in evidence.items():
         writer = writer.option(f"snapshot-property.{name}", value)
     writer.append()
@@ -90,7 +97,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     """Return the versions that a plan writes, in the table's schema."""
     contract, staged, act = merge.contract, plan.staged, F.col("__act")
     shown = ["open", "overwrite"]
-    if join.marks(contract):
+    if marks(contract):
         shown.append("delete")
     rows = staged.where(act.isin(shown))
     if contract.history.mode == "scd1":
@@ -107,7 +114,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
 def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -> DataFrame:
     contract = merge.contract
     gone = F.col("__gone")
-    marks = [gone.alias("_is_deleted")] if join.marks(contract) else []
+    deleted = [gone.alias("_is_deleted")] if marks(contract) else []
     content = [
         F.col(quote(c.name))
         if c.name in contract.keys
@@ -122,7 +129,7 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
         start.alias("_valid_from"),
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
-        *marks,
+        *deleted,
     )
 
 
@@ -139,7 +146,7 @@ def _check(merge: Merge, branch: str, plan: Plan) -> None:
     per_key = current.join(F.broadcast(touched), list(contract.keys)).groupBy(*keys).count()
     row = per_key.agg(F.count(F.lit(1)).alias("keys"), F.max("count").alias("most")).first()
     found, most = (row["keys"], row["most"] or 0) if row else (0, 0)
-    if most > 1 or (found != plan.alive and not join.marks(contract)):
+    if most > 1 or (found != plan.alive and not marks(contract)):
         raise InvariantViolatedError(
             f"{table}: run {plan.result.run_id} should leave {plan.alive} of its keys with a "
             f"current version; its branch shows {found} keys with up to {most} each"

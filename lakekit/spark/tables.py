@@ -3,12 +3,10 @@
 from pyspark.sql import SparkSession
 
 from lakekit.contracts import CONTROL_COLUMNS, Contract
-from lakekit.sql.evolve import evolve_table
+from lakekit.sql.evolve import evolve_columns, evolve_table
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import create_table
 from lakekit.steps import CreateTablesResult
-
-LATER_COLUMNS = "lakekit.later-columns"
 
 
 def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> CreateTablesResult:
@@ -29,6 +27,9 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         return CreateTablesResult(table=name, created=True)
     columns, properties, partition = describe_table(spark, table)
     statements = evolve_table(contract, table, columns, properties=properties, partition=partition)
+    facts = f"{table}_facts"
+    if statements and spark.catalog.tableExists(facts):
+        statements += evolve_columns(contract, facts, describe_table(spark, facts)[0])
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))

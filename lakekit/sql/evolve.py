@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.identifiers import literal, quote, quote_table
-from lakekit.sql.tables import table_properties
+from lakekit.sql.row_hash import row_hash
+from lakekit.sql.tables import LATER_COLUMNS, TRACKED_COLUMNS, marks, table_properties
 from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 _NESTED = ("struct", "array", "map")
@@ -33,11 +34,43 @@ def evolve_table(
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
     """
+    alter = f"ALTER TABLE {quote_table(table)}"
+    statements = evolve_columns(contract, table, columns)
+    statements += [
+        f"{alter} ADD PARTITION FIELD {field}"
+        for field in contract.table.partition_by
+        if _plain(field) not in {_plain(known) for known in partition}
+    ]
+    known = {name.lower() for name in columns}
+    if _must_rehash(contract, known, properties):
+        statements.append(_rehash(contract, table))
+    added = [c.name for c in contract.stored if not {c.name, c.renamed_from or ""} & {*columns}]
+    wanted = table_properties(contract)
+    if added:
+        later = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
+        wanted[LATER_COLUMNS] = ",".join(dict.fromkeys([*later, *added]))
+    changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
+    if changed:
+        pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in changed.items())
+        statements.append(f"{alter} SET TBLPROPERTIES ({pairs})")
+    return statements
+
+
+def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
+    """Return what brings a table's columns to its contract: renamed, added, widened ones.
+
+    Raises:
+        SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
+    """
     have = {name.lower(): (name, parse_type(type_)) for name, type_ in columns.items()}
     alter = f"ALTER TABLE {quote_table(table)}"
     statements, faults = [], []
-    for column in contract.columns:
+    for column in contract.stored:
         old = have.get(column.name.lower())
+        renamed = have.get((column.renamed_from or "").lower())
+        if old is None and renamed is not None:
+            statements.append(f"{alter} RENAME COLUMN {quote(renamed[0])} TO {quote(column.name)}")
+            old = (column.name, renamed[1])
         if old is None:
             comment = f" COMMENT {literal(column.description)}" if column.description else ""
             statements.append(f"{alter} ADD COLUMN {quote(column.name)} {column.type}{comment}")
@@ -48,17 +81,27 @@ def evolve_table(
         statements += [f"{alter} {change}" for change in changes or []]
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; use a new column name")
-    statements += [
-        f"{alter} ADD PARTITION FIELD {field}"
-        for field in contract.table.partition_by
-        if _plain(field) not in {_plain(known) for known in partition}
-    ]
-    wanted = table_properties(contract)
-    changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
-    if changed:
-        pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in changed.items())
-        statements.append(f"{alter} SET TBLPROPERTIES ({pairs})")
     return statements
+
+
+def _must_rehash(contract: Contract, known: set[str], properties: Mapping[str, str]) -> bool:
+    """Whether hashes cover other columns than the contract tracks.
+
+    A column that is new is null in every row, and a null adds nothing to a hash.
+    """
+    if contract.history.mode == "append" or TRACKED_COLUMNS not in properties:
+        return False
+    before = {name for name in properties[TRACKED_COLUMNS].split(",") if name}
+    now = {column.name for column in contract.tracked}
+    return bool(before - now) or any(name.lower() in known for name in now - before)
+
+
+def _rehash(contract: Contract, table: str) -> str:
+    """Return the statement that hashes current versions anew; it opens no version."""
+    alive = "`_is_current`" + (" AND NOT `_is_deleted`" if marks(contract) else "")
+    return (
+        f"UPDATE {quote_table(table)} SET `_row_hash` = {row_hash(contract.tracked)} WHERE {alive}"
+    )
 
 
 def _changes(path: str, old: SqlType, new: SqlType) -> list[str] | None:

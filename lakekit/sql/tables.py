@@ -45,6 +45,10 @@ BASE_PROPERTIES = {
 }
 
 
+LATER_COLUMNS = "lakekit.later-columns"
+TRACKED_COLUMNS = "lakekit.tracked-columns"
+
+
 def create_table(contract: Contract, table: str) -> str:
     """Return the DDL of a history table; it does nothing if the table exists."""
     control = control_ddl(contract)
@@ -58,7 +62,12 @@ def control_ddl(contract: Contract) -> dict[str, str]:
     """Return the control columns of a table with their DDL, in order."""
     if contract.history.mode == "append":
         return {k: CONTROL_DDL[k] for k in ("_ingested_at", "_source_file", "_row_hash")}
-    return CONTROL_DDL | (DELETED_DDL if contract.history.deletes == "mark" else {})
+    return CONTROL_DDL | (DELETED_DDL if marks(contract) else {})
+
+
+def marks(contract: Contract) -> bool:
+    """Whether a deletion opens a version that says so."""
+    return contract.history.deletes == "mark"
 
 
 def create_facts_table(contract: Contract, table: str) -> str:
@@ -97,6 +106,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
         **metrics,
         "write.target-file-size-bytes": str(size),
         "lakekit.contract-version": str(contract.version),
+        TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
         **({KEYS: ",".join(contract.keys)} if contract.keys else {}),
         **contract.table.properties,
     }

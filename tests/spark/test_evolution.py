@@ -1,0 +1,81 @@
+"""A contract that changes between two loads: history stays readable, nothing opens in masses."""
+
+from lakekit.contracts import load_contract
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+
+MORE = load_contract(CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:"))
+REVERSION = load_contract(
+    CONTRACT.replace(
+        "history: {", "  - {name: zip, type: string}\nhistory: {new_column: reversion, "
+    )
+)
+RENAMED = load_contract(
+    CONTRACT.replace("name: city,", "name: town, renamed_from: city,").replace(
+        "id, type: int", "id, type: bigint"
+    )
+)
+FEWER = load_contract(CONTRACT.replace("  - {name: city, type: string}\n", ""))
+A, B = {"id": 1, "name": "a", "city": "x"}, {"id": 2, "name": "b", "city": "y"}
+TOWN_A, TOWN_B = {"id": 1, "name": "a", "town": "x"}, {"id": 2, "name": "b", "town": "y"}
+
+
+def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, rows, spark, table):
+    load(1, A, B)
+    create_or_evolve(spark, MORE, table)
+
+    unchanged = load(2, A, B, promise=MORE)
+    filled = load(3, A | {"zip": "1"}, B, promise=MORE)
+    changed = load(4, A | {"zip": "2"}, B, promise=MORE)
+
+    assert not unchanged.committed
+    assert (filled.opened, filled.closed) == (0, 0)
+    assert (changed.opened, changed.closed) == (1, 1)
+    assert rows("id, zip") == [
+        (1, "1", 1, 4, False),
+        (1, "2", 4, None, True),
+        (2, None, 1, None, True),
+    ]
+
+
+def test_a_new_column_opens_versions_if_the_contract_wants_it(load, rows, spark, table):
+    load(1, A, B)
+    create_or_evolve(spark, REVERSION, table)
+
+    load(2, A | {"zip": "1"}, B, promise=REVERSION)
+
+    assert rows("id, zip") == [
+        (1, None, 1, 2, False),
+        (1, "1", 2, None, True),
+        (2, None, 1, None, True),
+    ]
+
+
+def test_a_renamed_and_a_widened_column_open_nothing(load, rows, spark, table):
+    load(1, A, B)
+    create_or_evolve(spark, RENAMED, table)
+
+    same = load(2, TOWN_A, TOWN_B, promise=RENAMED)
+    load(3, TOWN_A | {"town": "z"}, TOWN_B, promise=RENAMED)
+
+    assert not same.committed
+    assert rows("id, town") == [
+        (1, "x", 1, 3, False),
+        (1, "z", 3, None, True),
+        (2, "y", 1, None, True),
+    ]
+
+
+def test_a_dropped_column_stays_and_is_null_from_now_on(load, rows, spark, table):
+    load(1, A, B)
+    create_or_evolve(spark, FEWER, table)
+
+    same = load(2, {"id": 1, "name": "a"}, {"id": 2, "name": "b"}, promise=FEWER)
+    load(3, {"id": 1, "name": "c"}, {"id": 2, "name": "b"}, promise=FEWER)
+
+    assert not same.committed
+    assert rows("id, name, city") == [
+        (1, "a", "x", 1, 3, False),
+        (1, "c", None, 3, None, True),
+        (2, "b", "y", 1, None, True),
+    ]
