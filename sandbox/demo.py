@@ -21,7 +21,7 @@ from lakekit.layout import result_key
 from lakekit.steps import MergeScd2Result
 from sandbox import report
 from sandbox.aws import Sandbox, SandboxError
-from sandbox.aws.face import Connection
+from sandbox.aws.connection import Connection
 from sandbox.aws.template import SynthesisError
 from sandbox.live import watch
 from sandbox.readers import (

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.spark.jars import PACKAGES, S3_PACKAGES, class_path
 from sandbox.aws import spark_conf
-from sandbox.aws.face import Connection
+from sandbox.aws.connection import Connection
 from sandbox.aws.settings import Settings
 
 

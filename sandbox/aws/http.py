@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from werkzeug.wrappers import Request, Response
@@ -28,6 +29,10 @@ class Call:
     request: Request
     body: dict[str, Any]
     forward: Callable[[], Response]
+
+
+def _with_middle(handle: Callable[[Call, str], Response], middle: str, call: Call) -> Response:
+    return handle(call, middle)
 
 
 def answer(result: Any, status: int = 200, **headers: str) -> Response:
@@ -90,5 +95,5 @@ class Gateway:
                 and path.rstrip("/").endswith(after.rstrip("/"))
             ):
                 middle = path[len(before) : len(path.rstrip("/")) - len(after.rstrip("/"))]
-                return lambda call, handle=handle, middle=middle: handle(call, middle)
+                return partial(_with_middle, handle, middle)
         return None

@@ -112,8 +112,9 @@ class FunctionRoutes:
         except KeyError as error:
             what = f"Function not found: {name}"
             raise AwsError("ResourceNotFoundException", what, 404) from error
-        headers = {"X_Amz_Function_Error": "Unhandled"} if result.failed else {}
-        return answer(result.payload, **headers)
+        if result.failed:
+            return answer(result.payload, X_Amz_Function_Error="Unhandled")
+        return answer(result.payload)
 
     def map(self, call: Call, _: str) -> Response:
         self._poller.add(Mapping.from_request(call.body))

@@ -36,7 +36,7 @@ from sandbox.aws.settings import CREDENTIALS, LOOPBACK, Settings
 from sandbox.aws.template import find_scripts, read_assembly
 
 
-class Quiet(MotoRequestHandler):
+class Quiet(MotoRequestHandler):  # type: ignore[misc]  # moto is not followed
     """Handles requests without a line for each of them."""
 
     def log_request(self, *_: Any) -> None:
