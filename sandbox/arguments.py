@@ -29,6 +29,24 @@ def spread_inputs(arguments: Sequence[str]) -> list[str]:
     return spread
 
 
+def take(arguments: Sequence[str]) -> list[str]:
+    """Keep the words of this process, spread, for `given`, and return them."""
+    _WORDS[:] = spread_inputs(arguments)
+    return list(_WORDS)
+
+
+def given() -> list[str]:
+    """Return the words of this process; typer loses the order between options."""
+    return [part for word in _WORDS for part in (word.split("=", 1) if _joined(word) else [word])]
+
+
+def _joined(word: str) -> bool:
+    return word.startswith(("--input=", "--at="))
+
+
+_WORDS: list[str] = []
+
+
 def pair_runs(arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Return (time, files) of each run, in the order in which they stand.
 
@@ -62,18 +80,33 @@ def pair_runs(arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     return runs
 
 
+def parse_time(option: str, text: str) -> datetime:
+    """Return a time with its zone.
+
+    Raises:
+        InvalidStepInputError: It is no time, or has no zone.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidStepInputError(
+            f"{option} {text}: not a time like 2026-01-01T00:00:00Z"
+        ) from None
+    if moment.tzinfo is None:
+        raise InvalidStepInputError(f"{option} {text}: has no time zone; append Z for UTC")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidStepInputError(f"{option} {text}: outside the years 1 to 9999") from None
+
+
 def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
     """Return the batch of one local run; the same files at the same time are the same run.
 
     Raises:
         InvalidStepInputError: A file is missing, or the time has no zone.
     """
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        raise InvalidStepInputError(f"--at {time}: not a time like 2026-01-01T00:00:00Z") from None
-    if moment.tzinfo is None:
-        raise InvalidStepInputError(f"--at {time}: has no time zone; append Z for UTC")
+    moment = parse_time("--at", time)
     digest = hashlib.sha256(f"{extract} {moment.astimezone(UTC).isoformat()}".encode())
     for file in files:
         if not Path(file).is_file():

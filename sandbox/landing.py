@@ -1,5 +1,6 @@
 """The landing of a local warehouse: each run's files and contract, kept as they were received.
 
+    {warehouse}/landing/{table}/contract.yaml    the contract of the table today
     {warehouse}/landing/{table}/{number}/    the files of one run
     {warehouse}/landing/{table}/{number}/run.json    what else a replay needs
 
@@ -21,6 +22,7 @@ from lakekit.errors import LandingCorruptError, TableBusyError
 from lakekit.models import Model
 
 DOCUMENT = "run.json"
+CONTRACT = "contract.yaml"
 _PART = ".part"
 
 
@@ -47,6 +49,24 @@ class Landing:
 
     def __init__(self, warehouse: Path, table: str) -> None:
         self.folder = warehouse.resolve() / "landing" / table
+
+    def keep_contract(self, text: str) -> None:
+        """Keep the contract to which the table is brought now, be a run merged or not."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"{CONTRACT}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.folder / CONTRACT)
+
+    def contract(self) -> str:
+        """Return the contract of the table.
+
+        Raises:
+            LandingCorruptError: There is none.
+        """
+        path = self.folder / CONTRACT
+        if not path.is_file():
+            raise LandingCorruptError(f"{path}: not there; only merged tables can be rebuilt")
+        return path.read_text(encoding="utf-8")
 
     def land(self, contract: str, batch: Batch, published: Container[str] = ()) -> Batch:
         """Keep a run, and return its batch over the kept files.

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -31,6 +31,33 @@ def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> 
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
+def to_json(value: Any) -> str:
+    """Return one line of JSON; times as ISO text, what else is unknown as its text."""
+    return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def render_samples(samples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return sample rows of a plan as one table per kind."""
+    parts = []
+    for kind, rows in samples.items():
+        columns = list(rows[0])
+        cells = [[_sample(row[column]) for column in columns] for row in rows]
+        parts.append(f"{kind}\n{render(columns, cells, 'table')}")
+    return "".join(parts)
+
+
+def _sample(value: Any) -> Any:
+    """Return a cell: a key as k=v, a change as old → new."""
+    if not isinstance(value, Mapping):
+        return value
+    return ", ".join(
+        f"{name}: {_text(part['old'])} → {_text(part['new'])}"
+        if isinstance(part, Mapping) and part.keys() == {"old", "new"}
+        else f"{name}={_text(part['new'] if isinstance(part, Mapping) else part)}"
+        for name, part in value.items()
+    )
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -40,6 +67,8 @@ def _plain(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int | float | Decimal):

@@ -52,6 +52,7 @@ class RebuildResult(Model):
 
 def rebuild_table(
     spark: SparkSession,
+    contract: Contract,
     runs: Sequence[Run],
     table: str,
     *,
@@ -62,6 +63,7 @@ def rebuild_table(
 
     Args:
         spark: A session whose catalog holds the table.
+        contract: The table's contract today; it may be newer than that of the last run.
         runs: All runs of the table, in the order in which they were merged.
         table: Its identifier; it is made if it is absent.
         staging: Folder for change sets, an address that Spark writes.
@@ -73,8 +75,9 @@ def rebuild_table(
         CommitConflictError: A run was merged meanwhile; nothing was published.
     """
     scope = scope or Scope()
-    contract = _check(spark, runs, table, scope)
-    heads = {name: _head(spark, name) for name in (table, f"{table}_facts")}
+    exists = spark.catalog.tableExists(table)
+    _check(spark, runs, table, scope)
+    heads = _evolved(spark, [contract], table) if exists else {}
     shadow = f"{table}__rebuild"
     _drop_shadow(spark, shadow, table)
     try:
@@ -82,20 +85,29 @@ def rebuild_table(
             marked = _marked(run.contract, table)
             create_or_evolve(spark, marked, shadow)
             merge_scd2(spark, marked, run.batch, shadow, staging=staging)
-        # A table that was lost grows as it did before: the order of its columns tells.
-        for text in [contract] if spark.catalog.tableExists(table) else [r.contract for r in runs]:
-            create_or_evolve(spark, text, table)
-        return _publish(spark, runs, (table, shadow), heads=heads, scope=scope)
+        create_or_evolve(spark, _marked(contract, table), shadow)
+        if not exists:
+            # It grows as it did before: the order of its columns tells.
+            heads = _evolved(spark, [*(run.contract for run in runs), contract], table)
+        return _publish(spark, contract, runs, table, heads=heads, scope=scope)
     finally:
         _drop_shadow(spark, shadow, table)
 
 
-def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> Contract:
-    """Refuse what cannot be rebuilt; return the newest contract."""
+def _evolved(
+    spark: SparkSession, contracts: Sequence[Contract], table: str
+) -> dict[str, int | None]:
+    """Bring a table to contracts, one after the other; return its head and its companion's."""
+    for contract in contracts:
+        create_or_evolve(spark, contract, table)
+    return {name: _head(spark, name) for name in (table, f"{table}_facts")}
+
+
+def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> None:
+    """Refuse what cannot be rebuilt."""
     if not runs:
         raise LandingCorruptError(f"{table}: no merged run in the landing")
-    contract = runs[-1].contract
-    if scope.since is not None and contract.history.mode == "append":
+    if scope.since is not None and runs[-1].contract.history.mode == "append":
         raise InvalidStepInputError(f"{table}: mode append has no validity; rebuild all of it")
     known = {run.batch.run_id for run in runs}
     seen = published_runs(spark, table) if spark.catalog.tableExists(table) else {}
@@ -105,20 +117,19 @@ def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -
         raise LandingCorruptError(
             f"{table}: {len(lost)} runs of its history are not in the landing: {named}"
         )
-    return contract
 
 
 def _publish(
     spark: SparkSession,
+    contract: Contract,
     runs: Sequence[Run],
-    names: tuple[str, str],
+    table: str,
     *,
     heads: dict[str, int | None],
     scope: Scope,
 ) -> RebuildResult:
     """Publish the companion, then the table: a fact that no version shows yet is true already."""
-    table, shadow = names
-    contract = runs[-1].contract
+    shadow = f"{table}__rebuild"
     batches = [run.batch for run in runs]
     result = RebuildResult(table=table, runs=len(runs), missing=0, wrong=0)
     facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))

@@ -37,6 +37,15 @@ def test_a_run_is_read_from_its_copy_and_replayed_with_its_contract(landing, tmp
     assert landing.merged_runs(()) == [("text of a", landed)]
 
 
+def test_the_contract_of_a_table_is_that_of_its_last_merge(landing):
+    with pytest.raises(LandingCorruptError, match="only merged tables"):
+        landing.contract()
+    landing.keep_contract("old")
+    landing.keep_contract("new")
+
+    assert landing.contract() == "new"
+
+
 def test_a_run_that_is_not_merged_is_replayed_only_if_the_table_shows_it(landing, tmp_path):
     landed = landing.land("text", batch(tmp_path, "a"))
 

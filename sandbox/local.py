@@ -1,0 +1,65 @@
+"""The local warehouse as the commands use it: its options, its session, its faults in one line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from lakekit.contracts import Contract, load_contract
+from lakekit.errors import InvalidContractError, InvalidStepInputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Warehouse = Annotated[Path, typer.Option(help="Folder of the local warehouse.")]
+Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", help="Output form.")]
+
+
+@contextmanager
+def opened(warehouse: Path, *, make: bool = False) -> Iterator["SparkSession"]:
+    """Open a warehouse; what Spark says of a fault becomes one line.
+
+    Raises:
+        InvalidStepInputError: There is no warehouse and none is to be made, or Spark refuses.
+    """
+    if not make and not (warehouse / "catalog.db").is_file():
+        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  Spark takes seconds to import
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    from lakekit.spark.session import local_session  # noqa: PLC0415
+
+    try:
+        yield local_session(warehouse)
+    except PySparkException as error:
+        raise InvalidStepInputError(_first_line(str(error))) from None
+    except Py4JJavaError as error:
+        raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
+
+
+def identifier(table: str) -> str:
+    """Return a table's full identifier in the local warehouse."""
+    from lakekit.spark.session import CATALOG, LOCAL_DATABASE  # noqa: PLC0415
+
+    return f"{CATALOG}.{LOCAL_DATABASE}.{table}"
+
+
+def read_contract(file: Path) -> Contract:
+    """Load a contract from a file."""
+    return load_contract(read_text(file), name=str(file))
+
+
+def read_text(file: Path) -> str:
+    """Read a file of configuration."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidContractError(f"{file}: not UTF-8") from None
+    except OSError as error:
+        raise InvalidContractError(f"{file}: {error.strerror}") from None
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "Spark failed")

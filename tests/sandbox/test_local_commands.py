@@ -1,0 +1,140 @@
+"""The commands of the local warehouse, one after the other in one process: Spark starts once."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CONTRACT = """
+contract: people
+source: people_api
+endpoint: {path: /people, extract: changes}
+schema:
+  - {name: id, type: int}
+  - {name: name, type: string}
+  - {name: at, type: timestamp}
+  - {name: op, type: string}
+history:
+  keys: [id]
+  sequence_by: at
+  apply_as_deletes: op = 'D'
+  except_columns: [op]
+"""
+SCRIPT = """
+import json, sys
+from typer.testing import CliRunner
+from sandbox.arguments import take
+from sandbox.cli import app
+from pathlib import Path
+
+for line in json.load(sys.stdin):
+    done = CliRunner().invoke(app, take(line))
+    known = Path(line[line.index("--warehouse") + 1]).exists()
+    told = {"code": done.exit_code, "out": done.stdout, "error": repr(done.exception)}
+    print("told", json.dumps({**told, "known": known}))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory) -> dict[str, dict]:
+    """What each command said."""
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "people.yaml").write_text(CONTRACT)
+    for day, records in {
+        1: [person(1, "ann", 1), person(2, "ben", 1)],
+        2: [person(1, "anna", 2), {**person(2, None, 2), "op": "D"}],
+        3: [person(1, "anne", 3), "{oh"],
+    }.items():
+        lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
+        (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "keys.ndjson").write_text('{"id": 1}\n')
+    promise = ["--contract", str(folder / "people.yaml")]
+    runs = {day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in (1, 2, 3)}
+    lines = {
+        "plan first": ["plan-merge", *promise, *runs[1], "--json"],
+        "merge": ["merge", *promise, *runs[1], *runs[2], "--json"],
+        "plan third": ["plan-merge", *promise, *runs[2]],
+        "refused": ["plan-merge", *promise, *runs[3]],
+        "as of": ["as-of", "people", time(1), "--format", "ndjson"],
+        "changes": ["changes", "people", time(1), time(2), "--format", "ndjson"],
+        "harm": ["sql", "DELETE FROM people"],
+        "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
+        "rebuild": ["rebuild", "--table", "people", "--json"],
+        "again": ["rebuild", "--table", "people"],
+        "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
+        "no table": ["rebuild", "--table", "nobody"],
+        "no history": ["as-of", "nobody", time(1)],
+        "no zone": ["as-of", "people", "2026-01-01"],
+    }
+    asked = [[*line, "--warehouse", str(folder / "warehouse")] for line in lines.values()]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], input=json.dumps(asked),
+        capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    said = [line for line in done.stdout.splitlines() if line.startswith("told ")]
+    assert len(said) == len(lines), done.stderr
+    return {
+        name: json.loads(line.removeprefix("told ")) for name, line in zip(lines, said, strict=True)
+    }
+
+
+def person(number: int, name: str | None, day: int) -> dict:
+    return {"id": number, "name": name, "at": time(day), "op": "U"}
+
+
+def time(day: int) -> str:
+    return f"2026-01-{day:02}T00:00:00Z"
+
+
+def rows(told: dict) -> list[dict]:
+    return [json.loads(line) for line in told["out"].splitlines()]
+
+
+def test_a_plan_for_a_warehouse_that_is_not_there_makes_none(told):
+    first = told["plan first"]
+    plan = json.loads(first["out"])
+
+    assert (plan["creates"], plan["opened"], first["known"]) == (True, 2, False)
+    assert plan["samples"]["opened"][0]["changes"]["name"] == {"new": "ann"}
+
+
+def test_change_extracts_open_and_delete(told):
+    assert told["merge"]["error"] == "None"
+
+    first, second = rows(told["merge"])
+    assert (first["opened"], second["opened"], second["closed"], second["deleted"]) == (2, 1, 2, 1)
+    assert "this run is merged" in told["plan third"]["out"]
+
+
+def test_a_plan_is_refused_as_its_merge_would_be(told):
+    assert told["refused"]["code"] == 1
+    assert "TooManyRejectedError" in told["refused"]["error"]
+
+
+def test_as_of_and_changes_read_the_history(told):
+    assert [(row["id"], row["name"]) for row in rows(told["as of"])] == [(1, "ann"), (2, "ben")]
+    assert [(row["_change"], row["name"]) for row in rows(told["changes"])] == [
+        ("updated", "anna"), ("deleted", "ben"),
+    ]  # fmt: skip
+
+
+def test_a_rebuild_brings_back_what_was_deleted_by_hand(told):
+    assert "2 rows missing, 0 wrong" in told["rebuild key"]["out"]
+    assert json.loads(told["rebuild"]["out"])["missing"] == 1
+    assert "0 rows missing, 0 wrong; nothing to commit" in told["again"]["out"]
+    assert told["count"]["out"].splitlines() == ["id,name", "1,ann", "1,anna", "2,ben"]
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("no table", "contract.yaml: not there; only merged tables can be rebuilt"),
+        ("no history", "InvalidStepInputError('[TABLE_OR_VIEW_NOT_FOUND]"),
+        ("no zone", "has no time zone; append Z for UTC"),
+    ],
+)
+def test_a_fault_is_one_line(told, command, error):
+    assert told[command]["code"] == 1
+    assert error in told[command]["error"]
+    assert "\\n" not in told[command]["error"]

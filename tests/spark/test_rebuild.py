@@ -1,0 +1,217 @@
+"""A table is derived again from its landed runs."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lakekit.batch import Batch
+from lakekit.contracts import load_contract
+from lakekit.errors import (
+    CommitConflictError,
+    InvalidStepInputError,
+    InvariantViolatedError,
+    LandingCorruptError,
+)
+from lakekit.spark import rebuild
+from lakekit.spark.evidence import main_snapshot, published_runs
+from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+
+OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
+    "keys: [id]", "keys: [id], sequence_by: at"
+)
+NEW = OLD.replace("history:", "  - {name: tags, type: 'map<string,int>'}\nhistory:", 1)
+
+
+class World:
+    """A table of four runs: Ann changes, Ben comes late, Cid is gone, the contract grows."""
+
+    def __init__(self, spark, table: str, folder: Path) -> None:
+        self.spark, self.table, self.folder = spark, table, folder
+        self.staging = (folder / "s").as_uri()
+        self.runs: list[Run] = []
+
+    def merge(self, day: int, *records: dict, text: str = OLD, extract: str = "full") -> None:
+        file = self.folder / f"{day}.ndjson"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        moment = datetime(2026, 1, day, tzinfo=UTC)
+        batch = Batch(
+            run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(str(file),)
+        )
+        run = Run(load_contract(text), batch)
+        create_or_evolve(self.spark, run.contract, self.table)
+        merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)
+        self.runs.append(run)
+
+    def rows(self, table: str = "") -> list[str]:
+        frame = self.spark.table(table or self.table)
+        return sorted(str(row) for row in frame.collect())
+
+    def snapshots(self) -> int:
+        return self.spark.sql(f"SELECT * FROM {self.table}.snapshots").count()
+
+    def rebuild(self, **scope):
+        return rebuild_table(
+            self.spark, self.runs[-1].contract, self.runs, self.table,
+            staging=self.staging, scope=Scope(**scope),
+        )  # fmt: skip
+
+    def damage(self, *statements: str) -> None:
+        for statement in statements:
+            self.spark.sql(statement.format(t=self.table))
+
+
+def person(number: int, name: str, day: int, **more) -> dict:
+    return {"id": number, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}
+
+
+@pytest.fixture(scope="module")
+def built(spark, tmp_path_factory) -> World:
+    world = World(spark, "lake.local.rebuilt", tmp_path_factory.mktemp("landing"))
+    world.merge(2, person(1, "ann", 1), person(2, "ben", 1), person(3, "cid", 1))
+    world.merge(9, person(1, "anna", 8), person(2, "ben", 1))
+    world.merge(10, person(1, "anne", 5), extract="incremental")
+    world.merge(12, person(2, "ben", 11, tags={"a": 1}), text=NEW, extract="incremental")
+    return world
+
+
+@pytest.fixture
+def world(built) -> Iterator[World]:
+    """Merged once; after each test main is what it was."""
+    names = (built.table, f"{built.table}_facts")
+    heads = {name: main_snapshot(built.spark, name) for name in names}
+    yield built
+    for name, head in heads.items():
+        built.damage(
+            f"CALL lake.system.set_current_snapshot('{name.removeprefix('lake.')}', {head})"
+        )
+
+
+def shadows(world: World) -> list[str]:
+    listed = world.spark.sql("SHOW TABLES IN lake.local").collect()
+    return [row["tableName"] for row in listed if "__rebuild" in row["tableName"]]
+
+
+def test_a_table_without_fault_equals_its_rebuild_and_gets_no_commit(world):
+    before, snapshots = world.rows(), world.snapshots()
+
+    result = world.rebuild()
+
+    assert (result.runs, result.missing, result.wrong, result.committed) == (4, 0, 0, False)
+    assert (world.rows(), world.snapshots()) == (before, snapshots)
+    assert shadows(world) == []
+
+
+def test_repairs_what_was_deleted_changed_and_doubled_and_old_runs_stay_no_ops(world):
+    before, facts = world.rows(), world.rows(f"{world.table}_facts")
+    world.damage(
+        "DELETE FROM {t} WHERE id = 3",
+        "UPDATE {t} SET name = 'wrong' WHERE id = 1 AND _is_current",
+        "INSERT INTO {t} SELECT * FROM {t} WHERE id = 2",
+        "DELETE FROM {t}_facts WHERE _op = 'X'",
+    )
+
+    result = world.rebuild()
+
+    assert world.rows() == before
+    assert world.rows(f"{world.table}_facts") == facts
+    assert result.committed
+    assert (result.missing, result.wrong) == (2, 3)
+    assert {each.run_id for each in published_runs(world.spark, world.table).values()} == {
+        "run-2", "run-9", "run-10", "run-12",
+    }  # fmt: skip
+    for run in world.runs:
+        assert not merge_scd2(
+            world.spark, run.contract, run.batch, world.table, staging=world.staging
+        ).committed
+    assert world.rows() == before
+
+
+def test_a_table_that_is_gone_comes_back_with_its_evidence(spark, table, tmp_path):
+    world = World(spark, table, tmp_path)
+    world.merge(2, person(1, "ann", 1))
+    world.merge(3, person(1, "anna", 3, tags={"a": 1}), text=NEW)
+    before = world.rows()
+    world.damage("DROP TABLE {t} PURGE", "DROP TABLE {t}_facts PURGE")
+
+    world.rebuild()
+
+    assert world.rows() == before
+    assert published_runs(spark, table).keys() == {"run-2", "run-3"}
+
+
+def test_repairs_the_given_keys_alone(world, tmp_path):
+    before = world.rows()
+    world.damage("UPDATE {t} SET name = 'wrong'")
+    others = [row for row in world.rows() if "id=2" not in row]
+    file = tmp_path / "keys.ndjson"
+    file.write_text('{"id": 2}\n{"id": 77}\n')
+
+    world.rebuild(keys=read_keys(world.spark, world.runs[-1].contract, str(file)))
+
+    assert world.rows() == sorted([*others, *(row for row in before if "id=2" in row)])
+    file.write_text('{"id": "two"}\n')
+    with pytest.raises(InvalidStepInputError, match="JSON object with id"):
+        read_keys(world.spark, world.runs[-1].contract, str(file))
+
+
+def test_repairs_what_held_from_a_time_on_and_refuses_if_what_stays_does_not_fit(world):
+    before = world.rows()
+    world.damage("DELETE FROM {t} WHERE id = 1 AND _valid_from >= '2026-01-05'")
+    since = datetime(2026, 1, 5, tzinfo=UTC)
+
+    world.rebuild(since=since)
+
+    assert world.rows() == before
+    world.damage("UPDATE {t} SET _valid_to = TIMESTAMP_NTZ '2026-01-04' WHERE id = 3")
+    damaged = world.rows()
+    with pytest.raises(InvariantViolatedError, match="rebuild all of it"):
+        world.rebuild(since=since)
+    assert world.rows() == damaged
+
+
+def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
+    world.damage("DELETE FROM {t} WHERE id = 3")
+    damaged = world.rows()
+    publish = rebuild.publish_replacement
+
+    def crash(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rebuild, "publish_replacement", crash)
+    with pytest.raises(KeyboardInterrupt):
+        world.rebuild()
+    assert world.rows() == damaged
+
+    def late(spark, table, new, *, head):
+        if table == world.table:
+            world.damage("DELETE FROM {t} WHERE id = 2 AND NOT _is_current")
+        return publish(spark, table, new, head=head)
+
+    monkeypatch.setattr(rebuild, "publish_replacement", late)
+    with pytest.raises(CommitConflictError, match="rebuild again"):
+        world.rebuild()
+    refs = world.spark.sql(f"SELECT name FROM {world.table}.refs").collect()
+    assert [row["name"] for row in refs] == ["main"]
+
+
+def test_refuses_when_the_landing_lacks_a_run_that_the_table_shows(world):
+    with pytest.raises(LandingCorruptError, match="run-9"):
+        rebuild_table(
+            world.spark, load_contract(NEW), world.runs[2:], world.table, staging=world.staging
+        )
+
+
+def test_leaves_a_table_alone_that_is_named_like_a_shadow(world):
+    world.damage("CREATE TABLE {t}__rebuild (a int) USING iceberg")
+
+    with pytest.raises(InvalidStepInputError, match="is no shadow"):
+        world.rebuild()
+
+    assert shadows(world) == [f"{world.table.rpartition('.')[2]}__rebuild"]
+    world.damage("DROP TABLE {t}__rebuild PURGE")
