@@ -183,8 +183,10 @@ def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:
     """Read natural keys, one JSON object per line.
 
     Raises:
-        InvalidStepInputError: A key lacks a column or does not parse.
+        InvalidStepInputError: A key lacks a column or does not parse, or the table has no keys.
     """
+    if not contract.keys:
+        raise InvalidStepInputError(f"{contract.contract}: has no keys; rebuild all of it")
     fields = ", ".join(f"`{key}` {contract.column(key).type}" for key in contract.keys)
     options = {"mode": "PERMISSIVE", "timeZone": "UTC"}
     keys = spark.read.schema(fields).options(**options).json(file).distinct()
