@@ -166,6 +166,24 @@ def test_an_endpoint_that_fails_does_not_stop_its_neighbour(world):
     assert world.rows(good) == FIRST
 
 
+def test_a_full_extract_that_a_newer_one_superseded_is_completed_with_a_note(world):
+    world.serve([ONE, MOVED])
+    world.load(2)
+    before = world.rows()
+    world.serve([ONE, TWO])
+    execution = world.start(1)
+
+    outcome = world.sandbox.wait(execution)
+
+    folder = f"raw/{world.source}/{world.table}"
+    late, newer = (f"{folder}/2026010{day}_000000/manifest.json" for day in (1, 2))
+    assert (outcome.status, outcome.output["plan"]["superseded"]) == ("SUCCEEDED", {late: newer})
+    note = world.document(layout.result_key(execution.name, "plan_tables", world.table))
+    assert note["landings"] == [{"manifest": late, "by": newer}]
+    assert world.rows() == before
+    assert "20260101_000000/.complete" in world.marks()
+
+
 @pytest.mark.parametrize("tables", [2])
 def test_a_rejected_landing_is_named_until_a_person_settles_it_with_a_marker(world):
     bad, good = world.tables
