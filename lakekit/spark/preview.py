@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.spark.append import plan_append
@@ -17,7 +18,8 @@ from lakekit.spark.scd2 import refuse_late
 from lakekit.spark.tables import describe_table
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import control_ddl
+from lakekit.sql.row_hash import row_hash
+from lakekit.sql.tables import LATER_COLUMNS, control_ddl
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,12 @@ class _Preview(Merge):
 
     seen: DataFrame | None = None
     exists: bool = True
+    added: tuple[str, ...] = ()
 
     def table_property(self, name: str) -> str:
-        return super().table_property(name) if self.exists else ""
+        known = super().table_property(name) if self.exists else ""
+        later = ",".join(filter(None, (known, *self.added)))
+        return later if name == LATER_COLUMNS else known
 
     def versions(self) -> DataFrame:
         return super().versions() if self.seen is None else self.seen
@@ -72,7 +77,8 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
         refuse_late(batch, published.values())
     evolves = _evolves(merge) if exists else ()
     merge = replace(merge, place=f"{merge.place}/{branch_name(batch)}")
-    seen = _Preview(**vars(merge), seen=_as_evolved(merge, exists), exists=exists)
+    new = _Preview(**vars(merge), seen=_empty(merge), exists=False)
+    seen = _seen(merge, evolves) if exists else new
     try:
         appends = merge.contract.history.mode == "append"
         plan = plan_append(seen) if appends else plan_merge(seen, Facts(seen))
@@ -90,18 +96,25 @@ def _evolves(merge: Merge) -> tuple[str, ...]:
     )
 
 
-def _as_evolved(merge: Merge, exists: bool) -> DataFrame:
-    """Return the versions in the schema that the contract would give them."""
+def _empty(merge: Merge) -> DataFrame:
+    """Return no versions, in the schema of the contract."""
     contract = merge.contract
     types = {column.name: column.type for column in contract.stored} | control_ddl(contract)
     ddl = ", ".join(f"{quote(name)} {type_}" for name, type_ in types.items())
-    empty = merge.spark.createDataFrame([], ddl)
-    if not exists:
-        return empty
+    return merge.spark.createDataFrame([], ddl)
+
+
+def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
+    """Return the merge over the versions as the statements would make them."""
+    contract = merge.contract
     known = merge.spark.table(quote_table(merge.table))
     have = {name.lower() for name in known.columns}
-    for column in contract.stored:
-        old = column.renamed_from
-        if old and old.lower() in have and column.name.lower() not in have:
-            known = known.withColumnRenamed(old, column.name)
-    return known.to(empty.schema)
+    new = [c for c in contract.stored if c.name.lower() not in have]
+    for column in new:
+        if column.renamed_from and column.renamed_from.lower() in have:
+            known = known.withColumnRenamed(column.renamed_from, column.name)
+    known = known.to(_empty(merge).schema)
+    if any(statement.startswith("UPDATE ") for statement in evolves):
+        known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
+    added = tuple(c.name for c in new if (c.renamed_from or "").lower() not in have)
+    return _Preview(**vars(merge), seen=known, added=added)

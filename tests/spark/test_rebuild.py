@@ -215,3 +215,17 @@ def test_leaves_a_table_alone_that_is_named_like_a_shadow(world):
 
     assert shadows(world) == [f"{world.table.rpartition('.')[2]}__rebuild"]
     world.damage("DROP TABLE {t}__rebuild PURGE")
+
+
+def test_a_table_that_appends_is_rebuilt_as_a_whole_only(spark, table, tmp_path):
+    world, text = World(spark, table, tmp_path), CONTRACT.replace("keys: [id]", "mode: append")
+    world.merge(1, {"id": 1}, {"id": 1}, text=text)
+    world.merge(2, {"id": 2, "name": "b"}, text=text)
+    before = world.rows()
+    world.damage("DELETE FROM {t} WHERE id = 1")
+
+    assert (world.rebuild().missing, world.rows()) == (2, before)
+    with pytest.raises(InvalidStepInputError, match="rebuild all of it"):
+        world.rebuild(since=datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(InvalidStepInputError, match="no keys"):
+        read_keys(spark, load_contract(text), "none")
