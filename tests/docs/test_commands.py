@@ -100,6 +100,16 @@ def test_every_command_and_target_is_documented() -> None:
     listed = {name for name in targets if f"make {name} " in documented}
 
     assert {"setup", "demo", "test", "unit", "lint", "format", "synth"} <= listed
-    for name in ("check", "merge", "plan-merge", "rebuild", "sql", "history", "as-of", "changes",
-                 "sandbox up", "sandbox run"):
+    for name in (
+        "check",
+        "merge",
+        "plan-merge",
+        "rebuild",
+        "sql",
+        "history",
+        "as-of",
+        "changes",
+        "sandbox up",
+        "sandbox run",
+    ):
         assert f"lakekit {name}" in documented
