@@ -6,11 +6,11 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from lakekit.spark import join
 from lakekit.spark.context import Merge
 from lakekit.spark.plan import Plan
 from lakekit.spark.quarantine import rejected
 from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import marks
 
 Samples = dict[str, list[dict[str, Any]]]
 
@@ -65,7 +65,7 @@ def _overwritten(merge: Merge, plan: Plan, rows: int) -> list[dict[str, Any]]:
 
 def _compared(merge: Merge, chosen: DataFrame, before: Expression) -> list[dict[str, Any]]:
     current = merge.current()
-    if join.marks(merge.contract):
+    if marks(merge.contract):
         current = current.where(~F.col("_is_deleted"))
     current = current.select(*merge.keys, _content(merge).alias("__current"))
     beside = chosen.join(current, list(merge.contract.keys), "left").withColumn("__old", before)
