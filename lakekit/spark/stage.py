@@ -26,6 +26,8 @@ COUNTED = {
         "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
     ),
 }
+# Bytes of files whose keys are sent to every worker.
+SMALL_BATCH = 64 * 1024 * 1024
 ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
 KINDS = ("same", "gone", "absent", "rejected", "ignored", "candidate")
 
@@ -95,10 +97,25 @@ def _kinds(merge: Merge, sight: Sight, read: Observation) -> DataFrame:
     if sight.later:
         added = [c for c in contract.tracked if c.name in sight.later]
         records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
-    records = records.observe(read, *_read_counts(contract))
     base = join.select_base(merge.current(), contract)
+    if not merge.full:
+        base = _near(base, records, merge)
+    records = records.observe(read, *_read_counts(contract))
     how = "full_outer" if merge.full else "left_outer"
     return join.with_kind(join.join_base(records, base, contract, how), contract, merge.moment)
+
+
+def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:
+    """Keep the current versions of a small batch's keys, so that the others are not shuffled.
+
+    The batch's keys are read twice for it, which is cheaper than to shuffle all current versions.
+    """
+    files = read_batch(merge.spark, merge.contract, merge.batch)
+    size = files._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
+    if int(size) > SMALL_BATCH:
+        return base
+    keys = records.select(*merge.keys).distinct()
+    return base.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")
 
 
 def _kind_counts() -> list[Expression]:
