@@ -17,6 +17,7 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import ABSENCE, PRESENCE, RECORD, gather_facts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
+from lakekit.sql.tables import marks
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Da
     """Return what must change in the table, found by key and start of validity."""
     names = [c.name for c in contract.stored if c.name not in contract.keys]
     keys = list(contract.keys)
-    opened = ["open", "delete"] if join.marks(contract) else ["open"]
+    opened = ["open", "delete"] if marks(contract) else ["open"]
     gone = F.col("__gone")
     new = resolved.where(F.col("__act").isin(opened)).select(
         *map(quote, keys),
@@ -153,7 +154,7 @@ def _compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Da
         "__said",
         F.lit(True).alias("__new"),
     )
-    marked = F.col("_is_deleted") if join.marks(contract) else F.lit(False)
+    marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
     old = existing.select(
         *map(quote, keys),
         F.col("_valid_from").alias("__from"),
