@@ -1,6 +1,7 @@
 """The work of one merge: what its steps share."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
@@ -43,6 +44,10 @@ class Merge:
     def table_property(self, name: str) -> str:
         """Return one property of the table, empty if it is not set."""
         return table_property(self.spark, self.table, name)
+
+    def before(self, moment: str) -> bool:
+        """Whether the run was extracted before a moment (ISO, UTC, without zone)."""
+        return naive_utc(self.batch.extraction_time) < datetime.fromisoformat(moment)
 
     def versions(self) -> DataFrame:
         """Return all versions of main."""

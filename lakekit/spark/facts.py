@@ -117,6 +117,7 @@ class Facts:
             "_row_hash",
             F.col(moment).alias("_sequence"),
             op.alias("_op"),
+            (F.col("__partial") if "__partial" in rows.columns else F.lit(False)).alias("_partial"),
             F.lit(None).cast("array<string>").alias("_scopes"),
             time.alias("_ingested_at"),
         )
@@ -132,6 +133,7 @@ class Facts:
             F.lit(None).cast("bigint").alias("_row_hash"),
             moment.alias("_sequence"),
             F.lit("X").alias("_op"),
+            F.lit(False).alias("_partial"),
             known.alias("_scopes"),
             moment.alias("_ingested_at"),
         )

@@ -22,7 +22,8 @@ def select_base(current: DataFrame, contract: Contract) -> DataFrame:
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = digest(contract).replace("__moment", "_valid_from")
-    alive = f"if(_is_deleted, NULL, {state})" if marks(contract) else state
+    dead = "NOT _is_current" + (" OR _is_deleted" if marks(contract) else "")
+    alive = f"if({dead}, NULL, {state})"
     rest = row_hash(contract.untracked) if overwrites(contract) else "0L"
     rows = []
     if contract.history.ignore_null_updates:
@@ -67,16 +68,20 @@ def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -
     )
 
 
-def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> DataFrame:
+def with_kind(
+    joined: DataFrame, contract: Contract, moment: Expression, *, behind: bool = False
+) -> DataFrame:
     """Name what each joined row is by itself; `__kind` is one of the following.
 
     rejected (a bad record; its key is present), ignored (a delete that is not wanted), same (it
-    says what the current version holds), gone (absent, and known to be), absent, candidate.
+    says what the current version holds), gone (absent, and known to be), past (absent and gone,
+    but perhaps not at the time of an extract that comes behind another), absent, candidate.
     """
     absent, since = F.col("__absent"), F.col("__since")
-    gone = F.col("__base_hash").isNull() | (since == moment)
+    gone = F.col("__base_hash").isNull()
     kind = (
-        F.when(absent & gone, "gone")
+        F.when(absent & gone & F.lit(behind), "past")
+        .when(absent & (gone | (since == moment)), "gone")
         .when(absent, "absent")
         .when(F.col("__fault").isNotNull(), "rejected")
         .when(F.col("__gone") & F.lit(contract.history.deletes == "ignore"), "ignored")

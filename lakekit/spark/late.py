@@ -130,7 +130,7 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
     if contract.history.ignore_null_updates:
         row = ", ".join(quote(c.name) for c in contract.stored)
         kept = kept.withColumn("__base_row", F.expr(f"if(false, struct({row}), NULL)"))
-        kept = order.with_filled(kept, contract).drop("__base_row", "__partial", "__life")
+        kept = order.with_filled(kept, contract).drop("__base_row", "__record", "__life")
     kept = kept.withColumn("__digest", F.expr(join.digest(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
     return resolved.unionByName(lost, allowMissingColumns=True)

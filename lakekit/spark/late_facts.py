@@ -78,6 +78,7 @@ def _fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("known", F.lit(False)).alias("__known"),
         columns.get("version", F.lit(False)).alias("__version"),
         columns.get("ahead", F.lit(False)).alias("__late_absence"),
+        columns.get("partial", F.lit(False)).alias("__partial"),
     )
 
 
@@ -117,21 +118,23 @@ def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
 def _known(records: DataFrame, contract: Contract) -> DataFrame:
     return _fact(
         contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
-        gone=F.col("_op") != "U", known=F.lit(True),
+        gone=F.col("_op") != "U", known=F.lit(True), partial=F.col("_partial"),
         priority=F.when(F.col("_op") == "A", ABSENCE).otherwise(RECORD),
     )  # fmt: skip
 
 
 def _said(own: DataFrame, merge: Merge) -> DataFrame:
     contract, content = merge.contract, own
-    if contract.history.ignore_null_updates:
+    partial = contract.history.ignore_null_updates
+    if partial:
         names = [c.name for c in contract.stored if c.name not in contract.keys]
-        content = own.withColumns({name: F.col(f"__partial.{quote(name)}") for name in names})
+        content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
     return _fact(
         contract, content, ingested=merge.moment, moment=F.col("__moment"),
         gone=F.col("__gone"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
         ahead=F.col("__absent") & F.col("__late"),
+        partial=F.lit(partial and merge.batch.extract == "changes"),
     )  # fmt: skip
 
 
@@ -176,19 +179,34 @@ def _full_extracts(
         scoped = away.join(_scope_of_keys(existing, own, contract), names)
         away = scoped.where(F.array_contains("__scopes", F.col("__scope")))
     away = away.join(there.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
-    ahead = existing.select(*merge.keys, "_ingested_at", F.col("_valid_from").alias("__ahead"))
-    if known is not None:
-        said = known.where("_op = 'U'").withColumnRenamed("_sequence", "__ahead")
-        ahead = ahead.unionByName(said.select(*merge.keys, "_ingested_at", "__ahead"))
-    before = (F.col("__ahead") > at) & (F.col("_ingested_at") <= at)
-    seen = ahead.join(F.broadcast(moments.select("__at")), before)
+    seen = _records_ahead(merge, existing, known, moments)
     away = away.join(seen.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
+    # Such a record is no content to come back with, if the extract had no other of the key.
+    here = seen.where((F.col("_ingested_at") == at) & ~F.col("__other"))
+    there = there.join(here.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
     empty = {c.name: F.lit(None).cast(c.type) for c in contract.stored if c.name not in names}
     away = away.withColumns({**empty, "_source_file": F.lit(None).cast("string")})
     return [
         _fact(contract, there, ingested=at, moment=at, gone=F.lit(False), priority=PRESENCE),
         _fact(contract, away, ingested=at, moment=at, gone=F.lit(True), priority=ABSENCE),
     ]
+
+
+def _records_ahead(
+    merge: Merge, existing: DataFrame, known: DataFrame | None, moments: DataFrame
+) -> DataFrame:
+    """Return the keys whose records lay ahead of a full extract (`__at`) when it was merged.
+
+    `__other` says whether the same run also had one that did not.
+    """
+    ahead = existing.select(*merge.keys, "_ingested_at", F.col("_valid_from").alias("__ahead"))
+    if known is not None:
+        said = known.where("_op = 'U'").withColumnRenamed("_sequence", "__ahead")
+        ahead = ahead.unionByName(said.select(*merge.keys, "_ingested_at", "__ahead"))
+    at, same_run = F.col("__at"), Window.partitionBy(*merge.keys, "__at", "_ingested_at")
+    known_then = ahead.join(F.broadcast(moments.select("__at")), F.col("_ingested_at") <= at)
+    other = F.max(F.col("__ahead") <= at).over(same_run)
+    return known_then.withColumn("__other", other).where(F.col("__ahead") > at)
 
 
 def _scope_of_keys(existing: DataFrame, own: DataFrame, contract: Contract) -> DataFrame:

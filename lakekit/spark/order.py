@@ -32,10 +32,12 @@ class Sight:
     """What a merge knows of the table before it looks at a row.
 
     newest_full: moment of the last full extract that is merged, with a sequence; else None.
+    behind: the run is a full extract older than that.
     later: columns that the table got after its first version, and that may be filled.
     """
 
     newest_full: str | None = None
+    behind: bool = False
     later: tuple[str, ...] = ()
 
 
@@ -63,6 +65,20 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
+def with_presence(
+    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
+) -> DataFrame:
+    """Let a full extract bring back, at its time, a key that was gone after its record (scd1)."""
+    moment, gone_at = F.col("__moment"), F.lit(sight.newest_full).cast("timestamp_ntz")
+    if "__deleted_at" in rows.columns:
+        gone_at = F.greatest(gone_at, F.col("__deleted_at"))
+    back = ~F.col("__known") & (moment <= gone_at) & (gone_at < extracted)
+    back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
+    return rows.withColumn("__moment", F.when(back, extracted).otherwise(moment)).withColumn(
+        "__digest", F.expr(digest(contract))
+    )
+
+
 def with_lateness(
     rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
 ) -> DataFrame:
@@ -84,9 +100,10 @@ def with_lateness(
         late = late | (moment <= F.col("__deleted_at"))
     if sight.newest_full:
         # A key that was absent then, or deleted before it, is known to be gone or back there.
+        # One that is absent from an older extract may be there in that one.
         unknown = F.col("__base_hash").isNull() | F.col("__gone")
         newest = F.lit(sight.newest_full).cast("timestamp_ntz")
-        late = late | (~F.col("__absent") & unknown & (moment < newest))
+        late = late | (unknown & (moment < newest))
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
@@ -95,34 +112,36 @@ def with_lateness(
 def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
     """Fill the nulls of partial records from what is known before them, within one life of a key.
 
-    Keeps the record as it came in `__partial`. Needs `__base_row` beside the base.
+    A life begins with a deletion or a complete record. Keeps the record as it came in `__record`.
+
+    Args:
+        rows: With `__partial` (nulls mean "as before") and `__base_row` beside the base.
+        contract: Its columns.
     """
     keys = [quote(key) for key in contract.keys]
     order = Window.partitionBy(*keys).orderBy("__moment")
-    before = order.rowsBetween(Window.unboundedPreceding, -1)
-    lives = F.coalesce(F.sum(F.col("__gone").cast("int")).over(before), F.lit(0))
+    until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    begins = (F.col("__gone") | ~F.col("__partial")).cast("int")
     within = Window.partitionBy(*keys, "__life").orderBy("__moment")
     so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     names = [c.name for c in contract.stored if c.name not in contract.keys]
-    partial = F.struct(*[F.col(quote(name)) for name in names])
+    held = [F.when(~F.col("__gone"), F.col(quote(name))) for name in names]
     filled = {
         name: F.coalesce(
-            F.last(quote(name), ignorenulls=True).over(so_far),
+            F.last(value, ignorenulls=True).over(so_far),
             F.when(F.col("__life") == 0, F.col(f"__base_row.{quote(name)}")),
         )
-        for name in names
+        for name, value in zip(names, held, strict=True)
     }
-    framed = rows.withColumn("__partial", partial).withColumn("__life", lives)
-    return (
-        framed.withColumns(filled)
-        .withColumns(
-            {
-                "_row_hash": F.expr(row_hash(contract.tracked)),
-                "__rest": F.expr(row_hash(contract.untracked)),
-            }
-        )
-        .withColumn("__digest", F.expr(digest(contract)))
-    )
+    record = F.struct(*[F.col(quote(name)) for name in names])
+    framed = rows.withColumn("__record", record)
+    framed = framed.withColumn("__life", F.sum(begins).over(until_here)).withColumns(filled)
+    return framed.withColumns(
+        {
+            "_row_hash": F.expr(row_hash(contract.tracked)),
+            "__rest": F.expr(row_hash(contract.untracked)),
+        }
+    ).withColumn("__digest", F.expr(digest(contract)))
 
 
 def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
@@ -194,5 +213,5 @@ def _with_act(framed: DataFrame, contract: Contract, order: WindowSpec) -> DataF
 def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
     """Fix the schema of a staged change set."""
     names = [c.name for c in contract.stored]
-    partial = ["__partial"] if contract.history.ignore_null_updates else []
+    partial = ["__record", "__partial"] if contract.history.ignore_null_updates else []
     return resolved.select(*map(quote, names), *STAGED, *partial)

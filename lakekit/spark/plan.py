@@ -51,13 +51,15 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     """
     contract = merge.contract
     extracts = facts.full_extracts()
+    newest = extracts[-1].moment if extracts else None
     later = (
         "" if contract.history.new_column == "reversion" else merge.table_property(LATER_COLUMNS)
     )
     staged = stage(
         merge,
         Sight(
-            newest_full=extracts[-1].moment if extracts else None,
+            newest_full=newest,
+            behind=merge.full and facts.exact and newest is not None and merge.before(newest),
             later=tuple(name for name in later.split(",") if name),
         ),
         facts.deletions(),
@@ -145,7 +147,7 @@ def _remembered(
     frames = []
     if history.ignore_null_updates and facts.exact:
         names = [c.name for c in contract.stored if c.name not in contract.keys]
-        partial = {name: F.col(f"__partial.{quote(name)}") for name in names}
+        partial = {name: F.col(f"__record.{quote(name)}") for name in names}
         frames.append(facts.of_rows(rows.withColumns(partial)))
     else:
         if settled and settled.facts is not None and settled.keys is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
@@ -29,7 +29,7 @@ COUNTED = {
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
 ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
-KINDS = ("same", "gone", "absent", "rejected", "ignored", "candidate")
+KINDS = ("same", "gone", "past", "absent", "rejected", "ignored", "candidate")
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,20 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
     kinds = _kinds(merge, sight, read).observe(joined, *_kind_counts())
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
-        kept.append("absent")
+        kept += ["absent", "past"]
     # One shuffle by key serves every window that follows.
     rows = kinds.where(F.col("__kind").isin(kept)).repartition(*merge.keys)
     rows = order.with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
+    if merge.full and contract.history.mode == "scd1" and contract.history.sequence_by:
+        rows = order.with_presence(rows, contract, sight, merge.moment)
     rows = order.with_lateness(rows, contract, sight, merge.moment)
     rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *_place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
-        rows = order.with_filled(rows, contract)
+        partial = F.lit(merge.batch.extract == "changes")
+        rows = order.with_filled(rows.withColumn("__partial", partial), contract)
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     with session_settings(merge.spark, COUNTED):
         resolved.observe(acts, *act_counts()).write.mode("overwrite").parquet(place)
@@ -98,11 +101,20 @@ def _kinds(merge: Merge, sight: Sight, read: Observation) -> DataFrame:
         added = [c for c in contract.tracked if c.name in sight.later]
         records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
     base = join.select_base(merge.current(), contract)
+    if sight.behind:
+        base = join.select_base(_newest_versions(merge), contract)
     if not merge.full:
         base = _near(base, records, merge)
     records = records.observe(read, *_read_counts(contract))
     how = "full_outer" if merge.full else "left_outer"
-    return join.with_kind(join.join_base(records, base, contract, how), contract, merge.moment)
+    joined = join.join_base(records, base, contract, how)
+    return join.with_kind(joined, contract, merge.moment, behind=sight.behind)
+
+
+def _newest_versions(merge: Merge) -> DataFrame:
+    """Return the newest version of every key, those that are gone too."""
+    newest = Window.partitionBy(*merge.keys).orderBy(F.col("_valid_from").desc())
+    return merge.versions().withColumn("__nth", F.row_number().over(newest)).where("__nth = 1")
 
 
 def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:

@@ -18,6 +18,7 @@ FACTS_DDL = {
     "_row_hash": "bigint",
     "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
     "_op": "string COMMENT 'U: record, D: delete, A: absence, X: a full extract was merged'",
+    "_partial": "boolean COMMENT 'Of a record: its nulls mean as before'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",
