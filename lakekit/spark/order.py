@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.join import digest, overwrites
 from lakekit.sql.identifiers import quote
-from lakekit.sql.row_hash import row_hash
 
 STAGED = (
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
@@ -107,41 +106,6 @@ def with_lateness(
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
-
-
-def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Fill the nulls of partial records from what is known before them, within one life of a key.
-
-    A life begins with a deletion or a complete record. Keeps the record as it came in `__record`.
-
-    Args:
-        rows: With `__partial` (nulls mean "as before") and `__base_row` beside the base.
-        contract: Its columns.
-    """
-    keys = [quote(key) for key in contract.keys]
-    order = Window.partitionBy(*keys).orderBy("__moment")
-    until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    begins = (F.col("__gone") | ~F.col("__partial")).cast("int")
-    within = Window.partitionBy(*keys, "__life").orderBy("__moment")
-    so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    names = [c.name for c in contract.stored if c.name not in contract.keys]
-    held = [F.when(~F.col("__gone"), F.col(quote(name))) for name in names]
-    filled = {
-        name: F.coalesce(
-            F.last(value, ignorenulls=True).over(so_far),
-            F.when(F.col("__life") == 0, F.col(f"__base_row.{quote(name)}")),
-        )
-        for name, value in zip(names, held, strict=True)
-    }
-    record = F.struct(*[F.col(quote(name)) for name in names])
-    framed = rows.withColumn("__record", record)
-    framed = framed.withColumn("__life", F.sum(begins).over(until_here)).withColumns(filled)
-    return framed.withColumns(
-        {
-            "_row_hash": F.expr(row_hash(contract.tracked)),
-            "__rest": F.expr(row_hash(contract.untracked)),
-        }
-    ).withColumn("__digest", F.expr(digest(contract)))
 
 
 def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:

@@ -10,11 +10,13 @@ from pyspark.sql import functions as F
 from lakekit.batch import MergeResult
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark.context import Merge
+from lakekit.spark.counts import act_counts, scopes_of
 from lakekit.spark.facts import Facts
-from lakekit.spark.late import Settled, late_keys, settle
+from lakekit.spark.late import late_keys, settle
 from lakekit.spark.order import Sight
 from lakekit.spark.records import sequence
-from lakekit.spark.stage import Staged, act_counts, scopes_of, stage
+from lakekit.spark.settled import Settled
+from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import LATER_COLUMNS
 

@@ -1,6 +1,5 @@
 """One reading of a batch: what may change is staged on disk, everything is counted on the way."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,11 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import join, order
 from lakekit.spark.context import Merge
+from lakekit.spark.counts import act_counts, kind_counts, place_counts, read_counts, scopes_of
 from lakekit.spark.order import Sight
+from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.session import session_settings
-from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 
 # An observation below a part of the plan that turns out empty would never come in.
@@ -28,8 +28,6 @@ COUNTED = {
 }
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
-ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
-KINDS = ("same", "gone", "past", "absent", "rejected", "ignored", "candidate")
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def _twice(merge: Merge, n: dict[str, Any]) -> bool:
 def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
     read, joined, placed, acts = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, read).observe(joined, *_kind_counts())
+    kinds = _kinds(merge, sight, read).observe(joined, *kind_counts())
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
         kept += ["absent", "past"]
@@ -79,10 +77,10 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
         rows = order.with_presence(rows, contract, sight, merge.moment)
     rows = order.with_lateness(rows, contract, sight, merge.moment)
     rows = rows.withColumn("__aside", _aside(contract))
-    rows = rows.observe(placed, *_place_counts()).where("__place = 1 OR __aside IS NOT NULL")
+    rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")
-        rows = order.with_filled(rows.withColumn("__partial", partial), contract)
+        rows = with_filled(rows.withColumn("__partial", partial), contract)
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     with session_settings(merge.spark, COUNTED):
         resolved.observe(acts, *act_counts()).write.mode("overwrite").parquet(place)
@@ -105,7 +103,7 @@ def _kinds(merge: Merge, sight: Sight, read: Observation) -> DataFrame:
         base = join.select_base(_newest_versions(merge), contract)
     if not merge.full:
         base = _near(base, records, merge)
-    records = records.observe(read, *_read_counts(contract))
+    records = records.observe(read, *read_counts(contract))
     how = "full_outer" if merge.full else "left_outer"
     joined = join.join_base(records, base, contract, how)
     return join.with_kind(joined, contract, merge.moment, behind=sight.behind)
@@ -130,33 +128,6 @@ def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:
     return base.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")
 
 
-def _kind_counts() -> list[Expression]:
-    return [
-        *[F.count(F.when(F.col("__kind") == kind, 1)).alias(kind) for kind in KINDS],
-        F.count(F.when(F.col("__known") & ~F.col("__absent"), 1)).alias("matched"),
-        F.count(F.when(F.col("__absent"), 1)).alias("lost_sight"),
-    ]
-
-
-def _read_counts(contract: Contract) -> list[Expression]:
-    counts = [
-        F.count(F.lit(1)).alias("all"),
-        F.min("__fault").alias("fault"),
-        F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
-    ]
-    scope = contract.history.delete_scope
-    values = F.expr(join.scope_text(scope)) if scope else F.lit(None).cast("string")
-    values = F.when(F.col("__fault").isNull(), values)
-    return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
-
-
-def _null_key(contract: Contract) -> Expression:
-    null = F.lit(False)
-    for key in contract.keys:
-        null = null | F.col(quote(key)).isNull()
-    return null & F.col("__fault").isNotNull()
-
-
 def _aside(contract: Contract) -> Expression:
     """Return why a row is not merged, or null."""
     history = contract.history
@@ -167,37 +138,6 @@ def _aside(contract: Contract) -> Expression:
     if history.tie_break == "quarantine" and history.sequence_by is not None:
         aside = F.when(F.col("__tied"), "tie").otherwise(aside)
     return aside
-
-
-def _place_counts() -> list[Expression]:
-    place, aside = F.col("__place"), F.col("__aside")
-    lost = (place > 1) & aside.isNull()
-    real = ~F.col("__absent") & (F.col("__kind") != "same")
-    return [
-        F.count(F.when(lost & F.col("__equal"), 1)).alias("lost_equal"),
-        F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
-        F.count(F.when(aside == "tie", 1)).alias("ties"),
-        F.count(F.when(aside == "late", 1)).alias("set_aside"),
-        F.count(F.when(F.col("__late") & aside.isNull() & (place == 1), 1)).alias("late"),
-        F.min(F.when(real & (place == 1), F.col("__moment"))).cast("string").alias("earliest"),
-    ]
-
-
-def act_counts() -> list[Expression]:
-    """Return what is counted of resolved rows, those that are set aside left out."""
-    merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
-    opened, first = merged & (act == "open"), merged & F.col("__first")
-    closes = first & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
-    counted = {
-        **{name: merged & (act == name) & ~absent for name in ACTS},
-        "absences": merged & (act == "delete") & absent,
-        "closes": closes,
-        "short": opened & F.col("__until").isNotNull(),
-        "merged": opened & (F.col("__moment") != F.col("__start")),
-        "alive": first & F.col("__alive"),
-        "replaced": first & F.col("__replaced"),
-    }
-    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 
 
 def _within_scopes(staged: Staged, contract: Contract) -> Staged:
@@ -211,8 +151,3 @@ def _within_scopes(staged: Staged, contract: Contract) -> Staged:
     if not staged.all_rows:
         counts["assert"] += counts["same"]
     return Staged(rows, counts, staged.all_rows)
-
-
-def scopes_of(counts: dict[str, Any]) -> list[str]:
-    """Return the scopes that an extract holds, as JSON texts."""
-    return list(json.loads(counts["scopes"]))

@@ -219,7 +219,7 @@ def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
 
 def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
     load(1, ANN)
-    real, seen = publish._fast_forward, []
+    real, seen = publish.fast_forward, []
 
     def other_run_first(spark, table, branch):
         if not seen:
@@ -227,7 +227,7 @@ def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
             load(2, ANN, BEN, run_id="other")
         return real(spark, table, branch)
 
-    monkeypatch.setattr(publish, "_fast_forward", other_run_first)
+    monkeypatch.setattr(publish, "fast_forward", other_run_first)
     load(3, {**ANN, "city": "Rome"}, BEN, run_id="mine")
 
     assert rows() == [
@@ -239,7 +239,7 @@ def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
 
 def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):
     load(1, ANN)
-    monkeypatch.setattr(publish, "_fast_forward", lambda *_: False)
+    monkeypatch.setattr(publish, "fast_forward", lambda *_: False)
 
     with pytest.raises(CommitConflictError):
         load(2, BEN)
@@ -247,7 +247,7 @@ def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):
     assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
 
 
-@pytest.mark.parametrize("phase", ["_check", "_fast_forward"])
+@pytest.mark.parametrize("phase", ["_check", "fast_forward"])
 def test_a_crash_before_publishing_shows_nothing_and_the_next_run_completes(
     load, rows, monkeypatch, phase
 ):

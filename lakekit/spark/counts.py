@@ -1,0 +1,80 @@
+"""What is counted while a batch is read, and what the counts are called."""
+
+import json
+from typing import Any
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark import join
+from lakekit.sql.identifiers import quote
+
+ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
+KINDS = ("same", "gone", "past", "absent", "rejected", "ignored", "candidate")
+
+
+def kind_counts() -> list[Expression]:
+    """Return what is counted of joined records."""
+    return [
+        *[F.count(F.when(F.col("__kind") == kind, 1)).alias(kind) for kind in KINDS],
+        F.count(F.when(F.col("__known") & ~F.col("__absent"), 1)).alias("matched"),
+        F.count(F.when(F.col("__absent"), 1)).alias("lost_sight"),
+    ]
+
+
+def read_counts(contract: Contract) -> list[Expression]:
+    """Return what is counted of records as they are read."""
+    counts = [
+        F.count(F.lit(1)).alias("all"),
+        F.min("__fault").alias("fault"),
+        F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
+    ]
+    scope = contract.history.delete_scope
+    values = F.expr(join.scope_text(scope)) if scope else F.lit(None).cast("string")
+    values = F.when(F.col("__fault").isNull(), values)
+    return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
+
+
+def _null_key(contract: Contract) -> Expression:
+    null = F.lit(False)
+    for key in contract.keys:
+        null = null | F.col(quote(key)).isNull()
+    return null & F.col("__fault").isNotNull()
+
+
+def place_counts() -> list[Expression]:
+    """Return what is counted of ranked rows."""
+    place, aside = F.col("__place"), F.col("__aside")
+    lost = (place > 1) & aside.isNull()
+    real = ~F.col("__absent") & (F.col("__kind") != "same")
+    return [
+        F.count(F.when(lost & F.col("__equal"), 1)).alias("lost_equal"),
+        F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
+        F.count(F.when(aside == "tie", 1)).alias("ties"),
+        F.count(F.when(aside == "late", 1)).alias("set_aside"),
+        F.count(F.when(F.col("__late") & aside.isNull() & (place == 1), 1)).alias("late"),
+        F.min(F.when(real & (place == 1), F.col("__moment"))).cast("string").alias("earliest"),
+    ]
+
+
+def act_counts() -> list[Expression]:
+    """Return what is counted of resolved rows, those that are set aside left out."""
+    merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
+    opened, first = merged & (act == "open"), merged & F.col("__first")
+    closes = first & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
+    counted = {
+        **{name: merged & (act == name) & ~absent for name in ACTS},
+        "absences": merged & (act == "delete") & absent,
+        "closes": closes,
+        "short": opened & F.col("__until").isNotNull(),
+        "merged": opened & (F.col("__moment") != F.col("__start")),
+        "alive": first & F.col("__alive"),
+        "replaced": first & F.col("__replaced"),
+    }
+    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
+
+
+def scopes_of(counts: dict[str, Any]) -> list[str]:
+    """Return the scopes that an extract holds, as JSON texts."""
+    return list(json.loads(counts["scopes"]))

@@ -1,0 +1,34 @@
+"""The form of a fact: what is said of a key at one moment."""
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.sql.identifiers import quote
+
+# At one moment a record beats presence in a full extract, and that beats absence.
+RECORD, PRESENCE, ABSENCE = 3, 2, 1
+_POSITION = "struct<file:bigint,_source_file:string,__start:bigint,__line:bigint>"
+
+
+def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
+    """Give a fact its columns; `__said` tells the run's own records."""
+    content = [quote(c.name) for c in contract.stored]
+    priority = columns["priority"]
+    return frame.select(
+        *content,
+        "_source_file",
+        columns["ingested"].alias("__ingested"),
+        columns["moment"].alias("__moment"),
+        columns["gone"].alias("__gone"),
+        (F.lit(priority) if isinstance(priority, int) else priority).alias("__priority"),
+        columns.get("position", F.lit(None).cast(_POSITION)).alias("__position"),
+        columns.get("said", F.lit(False)).alias("__said"),
+        columns.get("shown", F.lit(False)).alias("__shown"),
+        columns.get("known", F.lit(False)).alias("__known"),
+        columns.get("version", F.lit(False)).alias("__version"),
+        columns.get("ahead", F.lit(False)).alias("__late_absence"),
+        columns.get("partial", F.lit(False)).alias("__partial"),
+    )
