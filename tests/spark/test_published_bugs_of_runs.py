@@ -115,7 +115,7 @@ def test_a_new_column_opens_no_versions_until_it_changes(load, rows, spark, tabl
 def test_two_colliding_runs_open_one_version(load, rows, monkeypatch):
     """dbt-core #4661."""
     load(1, BEN)
-    real, met = publish._fast_forward, []
+    real, met = publish.fast_forward, []
 
     def other_run_first(spark, table, branch):
         if not met:
@@ -123,7 +123,7 @@ def test_two_colliding_runs_open_one_version(load, rows, monkeypatch):
             load(2, ANN, BEN, run_id="other")
         return real(spark, table, branch)
 
-    monkeypatch.setattr(publish, "_fast_forward", other_run_first)
+    monkeypatch.setattr(publish, "fast_forward", other_run_first)
     load(2, ANN, BEN, run_id="mine")
 
     assert rows() == [(1, "Ann", "Oslo", 2, None, True), (2, "Ben", "Bonn", 1, None, True)]
