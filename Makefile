@@ -17,7 +17,7 @@ $(READY): requirements.txt pyproject.toml tools/setup.sh
 setup: $(READY) ## Virtual environment, packages, Java and Node if absent, Iceberg jars
 
 .PHONY: test
-test: $(READY) ## All tests of the default suite
+test: $(READY) lint ## Lint, types, import contracts, then all tests of the default suite
 	$(ENV) && $(PY) -m pytest
 
 .PHONY: test-long
