@@ -105,6 +105,12 @@ def with_lateness(
         late = late | (unknown & (moment < newest))
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
+    if contract.history.mode == "scd2" and contract.history.late_changes != "exact":
+        # To say again what holds since that moment is no change.
+        again = ~F.col("__gone") & (moment == since) & (F.col("__digest") == F.col("__base_hash"))
+        if "__deleted_at" in rows.columns:
+            again = again | (F.col("__gone") & (moment == F.col("__deleted_at")))
+        late = late & ~F.coalesce(again, F.lit(False))
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
 
 
