@@ -15,6 +15,8 @@ from lakekit.spark.plan import plan_merge
 from lakekit.spark.publish import branch_name, drop_staging, iso, publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.identifiers import quote_table
+from lakekit.sql.tables import LATER_COLUMNS
 
 ATTEMPTS = 5
 
@@ -66,11 +68,21 @@ def _attempt(merge: Merge) -> MergeResult | None:
     # Before the versions: a fact that no version shows yet is true all the same.
     facts.remember(plan.remembered)
     if plan.empty():
+        _end_filling(merge)
         return plan.result
     if not publish(merge, plan):
         return None
+    _end_filling(merge)
     snapshot = published_runs(merge.spark, table)[batch.run_id].snapshot_id
     return plan.result.model_copy(update={"snapshot_id": snapshot, "committed": True})
+
+
+def _end_filling(merge: Merge) -> None:
+    """From the first full extract with its later columns on, a first value is a change."""
+    if merge.full and merge.table_property(LATER_COLUMNS):
+        merge.spark.sql(
+            f"ALTER TABLE {quote_table(merge.table)} SET TBLPROPERTIES ('{LATER_COLUMNS}' = '')"
+        )
 
 
 def refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
