@@ -121,7 +121,8 @@ def test_repairs_what_was_deleted_changed_and_doubled_and_old_runs_stay_no_ops(w
     assert world.rows() == before
     assert world.rows(f"{world.table}_facts") == facts
     assert result.committed
-    assert (result.missing, result.wrong) == (2, 3)
+    # Ben has one version: his first tags are filled in, because the column came later.
+    assert (result.missing, result.wrong) == (2, 2)
     assert {each.run_id for each in published_runs(world.spark, world.table).values()} == {
         "run-2", "run-9", "run-10", "run-12",
     }  # fmt: skip
