@@ -9,6 +9,7 @@ import typer
 
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError
+from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,8 +42,6 @@ def opened(warehouse: Path, *, make: bool = False) -> Iterator["SparkSession"]:
 
 def identifier(table: str) -> str:
     """Return a table's full identifier in the local warehouse."""
-    from lakekit.spark.session import CATALOG, LOCAL_DATABASE  # noqa: PLC0415
-
     return f"{CATALOG}.{LOCAL_DATABASE}.{table}"
 
 

@@ -11,22 +11,17 @@ from constructs import Construct
 
 from cdk.constructs.wheels import Wheels
 from lakekit.environment import Environment
+from lakekit.spark_conf import CATALOG, SETTINGS
 
 
 def spark_conf(warehouse: str) -> str:
     """Return the value of `--conf`: Glue takes the key once, so the rest rides in its value."""
-    catalog = "spark.sql.catalog.lake"
+    catalog = f"spark.sql.catalog.{CATALOG}"
     settings = {
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        **SETTINGS,
         f"{catalog}.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
         f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{catalog}.warehouse": warehouse,
-        # A warm session must see what another writer has committed.
-        f"{catalog}.cache-enabled": "false",
-        "spark.sql.defaultCatalog": "lake",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.ansi.enabled": "true",
     }
     return " --conf ".join(f"{key}={value}" for key, value in settings.items())
 

@@ -19,8 +19,8 @@ from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import TablePlan, read_plan, to_json
 from lakekit.spark.maintenance import maintain_with_companions
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.session import CATALOG
 from lakekit.spark.tables import create_or_evolve
+from lakekit.spark_conf import CATALOG
 from lakekit.steps import (
     CreateTables,
     CreateTablesResult,

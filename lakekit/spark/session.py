@@ -8,25 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lakekit.spark.jars import class_path
+from lakekit.spark_conf import CATALOG, LOCAL_DATABASE, SETTINGS
 
-CATALOG = "lake"
-LOCAL_DATABASE = "local"
-SETTINGS = {
-    "spark.sql.extensions": ("org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"),
-    f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
-    # A cached table object would show an old main to the evidence check.
-    f"spark.sql.catalog.{CATALOG}.cache-enabled": "false",
-    "spark.sql.defaultCatalog": CATALOG,
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.adaptive.enabled": "true",
-    # Staged change sets keep every time of the years 1 to 9999 as it is.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
-}
-# What a session can still be told after its start.
-_RUNTIME = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.parquet.")
 LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
@@ -107,9 +90,5 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
 
 
 def job_session() -> SparkSession:
-    """Get the session of a job; its catalog comes with the job's `--conf`."""
-    spark = SparkSession.builder.getOrCreate()
-    for key, value in SETTINGS.items():
-        if key.startswith(_RUNTIME):
-            spark.conf.set(key, value)
-    return spark
+    """Get the session of a job; `--conf` tells it and those made of it what it needs."""
+    return SparkSession.builder.getOrCreate()

@@ -1,8 +1,9 @@
 """The Spark settings of a job: those it is deployed with, and what this machine needs."""
 
+from lakekit import spark_conf
 from sandbox.aws.settings import CREDENTIALS, LOOPBACK, Settings
 
-CATALOG = "spark.sql.catalog.lake"
+CATALOG = f"spark.sql.catalog.{spark_conf.CATALOG}"
 S3A = "spark.hadoop.fs.s3a"
 
 

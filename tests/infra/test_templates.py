@@ -9,6 +9,7 @@ import pytest
 from aws_cdk.assertions import Match, Template
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.spark_conf import SETTINGS
 from tests.infra.conftest import Stacks, synthesise
 
 ROOT = Path(__file__).parents[2]
@@ -63,11 +64,13 @@ def test_jobs_run_on_glue_5_1_without_retries(dev: Stacks, job: str) -> None:
     dev["compute"].has_resource_properties("AWS::Glue::Job", expected)
 
 
-def test_jobs_get_the_iceberg_catalog_in_one_conf(stacks: Stacks) -> None:
+def test_jobs_get_the_iceberg_catalog_and_every_setting_in_one_conf(stacks: Stacks) -> None:
     for job in stacks["compute"].find_resources("AWS::Glue::Job").values():
         conf = json.dumps(job["Properties"]["DefaultArguments"]["--conf"])
         assert "spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog" in conf
         assert "spark.sql.catalog.lake.warehouse=s3://" in conf
+        # A session made of another one has these alone, not what was set later.
+        assert all(f"{key}={value}" in conf for key, value in SETTINGS.items())
 
 
 def test_machines_get_the_definition_files_unchanged(stacks: Stacks) -> None:

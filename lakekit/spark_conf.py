@@ -1,0 +1,18 @@
+"""What every Spark session of Lakekit is told, on a laptop and in Glue. Pure."""
+
+CATALOG = "lake"
+LOCAL_DATABASE = "local"
+SETTINGS = {
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
+    # A warm session must see what another writer has committed.
+    f"spark.sql.catalog.{CATALOG}.cache-enabled": "false",
+    "spark.sql.defaultCatalog": CATALOG,
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.adaptive.enabled": "true",
+    # Staged change sets keep every time of the years 1 to 9999 as it is.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+}
