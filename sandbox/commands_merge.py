@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from lakekit.contracts import load_contract
+from lakekit.contracts import Contract, load_contract
 from lakekit.errors import InvalidStepInputError
 from sandbox.arguments import given, make_batch, pair_runs, parse_time
 from sandbox.landing import Landing
@@ -49,6 +49,8 @@ def merge(
         create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
         for batch in batches:
+            if _ordered_by_time(promise):
+                landing.refuse_late(batch)
             landed = landing.land(text, batch, published_runs(spark, table))
             result = merge_scd2(spark, promise, landed, table, staging=_staging(warehouse))
             landing.mark_merged(batch.run_id)
@@ -152,6 +154,11 @@ def _as_it_is(warehouse: Path) -> Iterator[Path]:
             finally:
                 # Its catalog goes with the folder.
                 spark.stop()
+
+
+def _ordered_by_time(contract: Contract) -> bool:
+    """Whether a record is as old as its extract."""
+    return contract.history.sequence_by is None and contract.history.mode != "append"
 
 
 def _staging(warehouse: Path) -> str:

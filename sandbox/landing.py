@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lakekit.batch import Batch
-from lakekit.errors import LandingCorruptError, TableBusyError
+from lakekit.errors import LandingCorruptError, LateExtractError, TableBusyError
 from lakekit.models import Model
 
 DOCUMENT = "run.json"
@@ -85,6 +85,23 @@ class Landing:
         run = LandedRun(contract=contract, batch=batch, files=files)
         _write(place, run)
         return _kept(place, run)
+
+    def refuse_late(self, batch: Batch) -> None:
+        """Raise if a run that is merged was extracted after a new one.
+
+        The table itself does not show a run that changed nothing.
+
+        Raises:
+            LateExtractError: The run would undo what is known.
+        """
+        merged = [run.batch for _, run in self._runs() if run.merged]
+        newest = max((each.extraction_time for each in merged), default=batch.extraction_time)
+        known = batch.run_id in {each.run_id for each in merged}
+        if not known and batch.extraction_time < newest:
+            raise LateExtractError(
+                f"run {batch.run_id}: its extraction time {batch.extraction_time.isoformat()} is "
+                f"before {newest.isoformat()}, which is already merged"
+            )
 
     def mark_merged(self, run_id: str) -> None:
         """Say that a run is merged."""

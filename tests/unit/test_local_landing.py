@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.errors import LandingCorruptError, TableBusyError
+from lakekit.errors import LandingCorruptError, LateExtractError, TableBusyError
 from sandbox.landing import DOCUMENT, Landing
 
 
-def batch(folder: Path, run_id: str, text: str = "{}") -> Batch:
+def batch(folder: Path, run_id: str, text: str = "{}", day: int = 1) -> Batch:
     file = folder / f"{run_id} of today.ndjson"
     file.write_text(text)
     return Batch(
         run_id=run_id, extract="full", files=(str(file),),
-        extraction_time=datetime(2026, 1, 1, tzinfo=UTC),
+        extraction_time=datetime(2026, 1, day, tzinfo=UTC),
     )  # fmt: skip
 
 
@@ -101,6 +101,25 @@ def test_the_document_says_what_was_received(landing, tmp_path):
     assert document["batch"]["files"] == list(given.files)
     assert document["files"][0]["received_as"] == given.files[0]
     assert document["files"][0]["bytes"] == 2
+
+
+def test_a_run_older_than_one_that_changed_nothing_is_refused(landing, tmp_path):
+    """The table does not show the run of the third day."""
+    late, newest = batch(tmp_path, "b", day=2), batch(tmp_path, "c", day=3)
+    for run in (batch(tmp_path, "a", day=1), newest):
+        landing.land("text", run)
+        landing.mark_merged(run.run_id)
+
+    with pytest.raises(LateExtractError, match="before 2026-01-03"):
+        landing.refuse_late(late)
+    landing.refuse_late(newest)
+    landing.refuse_late(batch(tmp_path, "a", day=1))
+
+
+def test_a_run_that_was_landed_and_refused_keeps_no_other_out(landing, tmp_path):
+    landing.land("text", batch(tmp_path, "c", day=3))
+
+    landing.refuse_late(batch(tmp_path, "b", day=2))
 
 
 def test_a_second_rebuild_of_a_table_waits_outside(landing):
