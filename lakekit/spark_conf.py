@@ -2,6 +2,8 @@
 
 CATALOG = "lake"
 LOCAL_DATABASE = "local"
+# The first compiler alone has a small cache, and when it is full all goes on interpreted.
+LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
 SETTINGS = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",

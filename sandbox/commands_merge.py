@@ -41,7 +41,8 @@ def merge(
     kind = extract or promise.endpoint.extract
     batches = [make_batch(time, files, kind) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
-    with opened(warehouse, make=True) as spark:
+    files = [file for batch in batches for file in batch.files]
+    with opened(warehouse, make=True, inputs=files) as spark:
         from lakekit.spark.evidence import published_runs  # noqa: PLC0415
         from lakekit.spark.scd2 import merge_scd2  # noqa: PLC0415
         from lakekit.spark.tables import create_or_evolve  # noqa: PLC0415
@@ -74,7 +75,9 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     """
     promise = read_contract(contract)
     batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
-    with _as_it_is(warehouse) as place, opened(place) as spark:
+    if _ordered_by_time(promise):
+        Landing(warehouse, promise.contract).refuse_late(batch)
+    with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
         from lakekit.spark.context import Merge  # noqa: PLC0415
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 

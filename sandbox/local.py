@@ -1,6 +1,6 @@
 """The local warehouse as the commands use it: its options, its session, its faults in one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 Warehouse = Annotated[Path, typer.Option(help="Folder of the local warehouse.")]
 Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", help="Output form.")]
 
+# Bytes of input from which on compiling Java well pays.
+LARGE = 64 * 1024 * 1024
+
 
 @contextmanager
-def opened(warehouse: Path, *, make: bool = False) -> Iterator["SparkSession"]:
+def opened(
+    warehouse: Path, *, make: bool = False, inputs: Iterable[str] = ()
+) -> Iterator["SparkSession"]:
     """Open a warehouse; what Spark says of a fault becomes one line.
+
+    Args:
+        warehouse: Its folder.
+        make: Make it if it is not there.
+        inputs: Files that will be read: large ones are worth the better compiler.
 
     Raises:
         InvalidStepInputError: There is no warehouse and none is to be made, or Spark refuses.
@@ -33,11 +43,16 @@ def opened(warehouse: Path, *, make: bool = False) -> Iterator["SparkSession"]:
     from lakekit.spark.session import local_session  # noqa: PLC0415
 
     try:
-        yield local_session(warehouse)
+        yield local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
     except PySparkException as error:
         raise InvalidStepInputError(_first_line(str(error))) from None
     except Py4JJavaError as error:
         raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
+
+
+def _size(file: str) -> int:
+    path = Path(file)
+    return path.stat().st_size if path.is_file() else 0
 
 
 def identifier(table: str) -> str:

@@ -8,9 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lakekit.spark.jars import class_path
-from lakekit.spark_conf import CATALOG, LOCAL_DATABASE, SETTINGS
+from lakekit.spark_conf import CATALOG, LIGHT_JAVA, LOCAL_DATABASE, SETTINGS
 
-LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
 CREATE TABLE IF NOT EXISTS iceberg_tables (

@@ -1,9 +1,10 @@
 """The Spark settings of a job: those it is deployed with, and what this machine needs."""
 
-from lakekit import spark_conf
+from lakekit.spark_conf import CATALOG as LAKE
+from lakekit.spark_conf import LIGHT_JAVA
 from sandbox.aws.settings import CREDENTIALS, LOOPBACK, Settings
 
-CATALOG = f"spark.sql.catalog.{spark_conf.CATALOG}"
+CATALOG = f"spark.sql.catalog.{LAKE}"
 S3A = "spark.hadoop.fs.s3a"
 
 
@@ -22,7 +23,7 @@ def local(settings: Settings, class_path: str) -> dict[str, str]:
     """Return what Glue supplies by itself, or what must point to the sandbox."""
     key, secret = CREDENTIALS["AWS_ACCESS_KEY_ID"], CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
     # The first compiler alone: a job of seconds ends before the second one pays (measured: half).
-    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC"
+    java = f"-Duser.timezone=UTC{LIGHT_JAVA}"
     return {
         "spark.master": "local[2]",
         "spark.app.name": "lakekit-sandbox",
