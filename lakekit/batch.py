@@ -7,6 +7,8 @@ from pydantic import AwareDatetime
 
 from lakekit.models import Model
 
+# What a snapshot says of the run that made it.
+RUN_ID = "lakekit.run-id"
 Extract = Literal["full", "incremental", "changes"]
 
 

@@ -174,6 +174,11 @@ class Contract(FileModel):
         return tuple(c for c in self.columns if c.name not in self.history.except_columns)
 
     @property
+    def content(self) -> tuple[str, ...]:
+        """The names of the stored columns that are not keys."""
+        return tuple(c.name for c in self.stored if c.name not in self.keys)
+
+    @property
     def tracked(self) -> tuple[Column, ...]:
         """The columns whose change opens a new version."""
         history = self.history

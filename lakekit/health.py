@@ -2,6 +2,9 @@
 
 from lakekit.models import Model
 
+# Share of the target size below which a data file is small.
+SMALL = 0.75
+
 
 class Health(Model):
     """What the metadata tables say, without reading data.

@@ -1,8 +1,6 @@
 """Lakekit itself, called as a Glue job calls it."""
 
 from datetime import UTC
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.row_hash import row_hash
 
 
 class Lakekit(IcebergContestant):
@@ -35,14 +34,14 @@ class Lakekit(IcebergContestant):
     def prepare(self) -> None:
         create_or_evolve(self.spark, self.contract, self.table)
         # The rows as a merge writes them, closed and current ones; no run is recorded for them.
-        _with_row_hash(self.read_history(), self.contract).selectExpr(
+        self.read_history().selectExpr(
             *self.names,
             "CAST(valid_from AS timestamp_ntz) AS _ingested_at",
             "'history' AS _source_file",
             "is_current AS _is_current",
             "CAST(valid_from AS timestamp_ntz) AS _valid_from",
             "CAST(valid_to AS timestamp_ntz) AS _valid_to",
-            "_row_hash",
+            f"{row_hash(self.contract.tracked)} AS _row_hash",
         ).writeTo(self.table).append()
 
     def run(self, number: int) -> Any:
@@ -59,13 +58,3 @@ class Lakekit(IcebergContestant):
     def read_back(self, target: Path) -> None:
         times = ("_valid_from AS valid_from", "_valid_to AS valid_to", "_is_current AS is_current")
         self.write_back(target, *times, source=self.table)
-
-
-def _with_row_hash(frame: Any, contract: Contract) -> Any:
-    """Add the hash that the engine compares; a wrong one would show as a table that is wrong."""
-    if find_spec("lakekit.sql.row_hash"):
-        row_hash = import_module("lakekit.sql.row_hash").row_hash
-        return frame.selectExpr("*", f"{row_hash(contract.tracked)} AS _row_hash")
-    named: Any = contract.tracked
-    tracked = [c for c in contract.columns if c.name in named]
-    return import_module("lakekit.spark.changes").with_row_hash(frame, tracked)

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 
 from lakekit import layout
+from lakekit.batch import RUN_ID
 from lakekit.contracts import Contract
 from lakekit.errors import LandingCorruptError
 from lakekit.landing import Manifest, load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Superseded
-from lakekit.runs.table_metadata import RUN_ID, Metadata, main_ancestry
+from lakekit.runs.table_metadata import Metadata, main_ancestry
 
 
 def superseded_landings(

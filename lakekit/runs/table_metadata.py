@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from lakekit.contracts import CONTROL_COLUMNS, Contract
+from lakekit.health import SMALL
 from lakekit.sql.evolve import evolve_table
 
-RUN_ID = "lakekit.run-id"
-SMALL = 0.75
 # Iceberg's name of a type, where Spark has another.
 _TYPES = {"long": "bigint", "timestamptz": "timestamp", "timestamp": "timestamp_ntz",
           "uuid": "string"}  # fmt: skip

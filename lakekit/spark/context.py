@@ -1,7 +1,6 @@
 """The work of one merge: what its steps share."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
@@ -9,7 +8,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
-from lakekit.spark.tables import table_property
+from lakekit.spark.iceberg import table_property
 from lakekit.sql.identifiers import quote, quote_table
 
 
@@ -45,9 +44,10 @@ class Merge:
         """Return one property of the table, empty if it is not set."""
         return table_property(self.spark, self.table, name)
 
-    def before(self, moment: str) -> bool:
-        """Whether the run was extracted before a moment (ISO, UTC, without zone)."""
-        return naive_utc(self.batch.extraction_time) < datetime.fromisoformat(moment)
+    def ends_ahead(self) -> bool:
+        """Whether a version that is not current ended after the run was extracted."""
+        ended = ~F.col("_is_current") & (F.col("_valid_to") > self.moment)
+        return bool(self.versions().where(ended).select(F.lit(1)).take(1))
 
     def versions(self) -> DataFrame:
         """Return all versions of main."""

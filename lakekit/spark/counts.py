@@ -7,7 +7,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join
+from lakekit.spark import join, order
 from lakekit.sql.identifiers import quote
 
 ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
@@ -62,11 +62,10 @@ def act_counts() -> list[Expression]:
     """Return what is counted of resolved rows, those that are set aside left out."""
     merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
     opened, first = merged & (act == "open"), merged & F.col("__first")
-    closes = first & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
     counted = {
         **{name: merged & (act == name) & ~absent for name in ACTS},
         "absences": merged & (act == "delete") & absent,
-        "closes": closes,
+        "closes": merged & order.closes(),
         "short": opened & F.col("__until").isNotNull(),
         "merged": opened & (F.col("__moment") != F.col("__start")),
         "alive": first & F.col("__alive"),

@@ -2,13 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakekit.sql.identifiers import quote_table
+from lakekit.batch import RUN_ID
+from lakekit.spark.iceberg import load_table
 
-RUN_ID = "lakekit.run-id"
 EXTRACTION_TIME = "lakekit.extraction-time"
 # A rebuild publishes many runs at once: their ids as a JSON list.
 REBUILT_RUNS = "lakekit.rebuilt-runs"
@@ -25,26 +24,21 @@ class Evidence:
 
 def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
     """Return the runs in main's ancestry, newest first."""
-    snapshots = {row["snapshot_id"]: row for row in _metadata(spark, table, "snapshots")}
-    refs = {row["name"]: row["snapshot_id"] for row in _metadata(spark, table, "refs")}
-    head: int | None = refs.get("main")
+    known = load_table(spark, table)
+    snapshot = known.currentSnapshot()
     found: dict[str, Evidence] = {}
-    while head is not None and head in snapshots:
-        row = snapshots[head]
-        summary = row["summary"] or {}
-        runs = [summary[RUN_ID]] if RUN_ID in summary else []
-        for run_id in [*runs, *json.loads(summary.get(REBUILT_RUNS, "[]"))]:
-            evidence = Evidence(run_id, head, summary.get(EXTRACTION_TIME, ""))
+    while snapshot is not None:
+        summary, snapshot_id = snapshot.summary(), snapshot.snapshotId()
+        runs = [summary.get(RUN_ID), *json.loads(summary.get(REBUILT_RUNS) or "[]")]
+        for run_id in filter(None, runs):
+            evidence = Evidence(run_id, snapshot_id, summary.get(EXTRACTION_TIME) or "")
             found.setdefault(run_id, evidence)
-        head = row["parent_id"]
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else known.snapshot(parent)
     return found
 
 
 def main_snapshot(spark: SparkSession, table: str) -> int | None:
     """Return main's head, None for a table without snapshots."""
-    refs = {row["name"]: row["snapshot_id"] for row in _metadata(spark, table, "refs")}
-    return refs.get("main")
-
-
-def _metadata(spark: SparkSession, table: str, name: str) -> list[Any]:
-    return spark.sql(f"SELECT * FROM {quote_table(table)}.{name}").collect()
+    head = load_table(spark, table).currentSnapshot()
+    return None if head is None else int(head.snapshotId())

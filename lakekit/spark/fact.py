@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.sql.identifiers import quote
 
-# At one moment a record beats presence in a full extract, and that beats absence.
-RECORD, PRESENCE, ABSENCE = 3, 2, 1
+# At one moment a record beats presence in a full extract, and that beats absence. What the
+# companion tells of a presence beats what the versions show of it.
+RECORD, TOLD, PRESENCE, ABSENCE = 4, 3, 2, 1
 _POSITION = "struct<file:bigint,_source_file:string,__start:bigint,__line:bigint>"
 
 
@@ -31,4 +32,5 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("version", F.lit(False)).alias("__version"),
         columns.get("ahead", F.lit(False)).alias("__late_absence"),
         columns.get("partial", F.lit(False)).alias("__partial"),
+        columns.get("witness", F.lit(False)).alias("__witness"),
     )

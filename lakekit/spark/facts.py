@@ -7,13 +7,17 @@ no more than the file statistics.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakekit import layout
+from lakekit.batch import RUN_ID
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import RUN_ID, published_runs
+from lakekit.spark.evidence import published_runs
+from lakekit.spark.tables import with_dropped
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import FACTS_DDL, create_facts_table
 
@@ -34,13 +38,14 @@ class Facts:
         self._merge = merge
         self._spark = merge.spark
         self._contract = merge.contract
-        self.name = f"{merge.table}_facts"
+        self.name = layout.facts_table(merge.table)
         self.wanted = history.sequence_by is not None and history.mode != "append"
         self.exact = self.wanted and history.mode == "scd2" and history.late_changes == "exact"
         self.exists = self.wanted and merge.spark.catalog.tableExists(self.name)
 
+    @cached_property
     def full_extracts(self) -> list[FullExtract]:
-        """Return the full extracts that are merged, oldest first."""
+        """The full extracts that are merged, oldest first; read once."""
         if not self.exists:
             return []
         rows = self._spark.sql(
@@ -87,10 +92,7 @@ class Facts:
             facts = facts.unionByName(frame)
         names = [*(c.name for c in self._contract.stored), *FACTS_DDL]
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
-        known = self._spark.table(quote_table(self.name))
-        dropped = [field for field in known.schema if field.name not in facts.columns]
-        empty = [F.lit(None).cast(field.dataType).alias(field.name) for field in dropped]
-        facts = facts.select("*", *empty)
+        facts = with_dropped(facts, self._spark.table(quote_table(self.name)))
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
 
     def of_rows(self, rows: DataFrame) -> DataFrame:
@@ -101,7 +103,8 @@ class Facts:
     def of_settled(self, rows: DataFrame) -> DataFrame:
         """Return the facts of settled keys that no version shows, those of this run among them."""
         gone = F.when(F.col("__said"), "D").otherwise("A")
-        op = F.when(F.col("__gone"), gone).otherwise("U")
+        unheard = F.when(F.col("__act") == "unheard", "P").otherwise("U")
+        op = F.when(F.col("__gone"), gone).otherwise(unheard)
         return self._facts(rows, F.col("__ingested"), moment="__moment", op=op)
 
     def of_versions(self, versions: DataFrame) -> DataFrame:
@@ -122,18 +125,29 @@ class Facts:
             time.alias("_ingested_at"),
         )
 
+    def witnesses(self, keys: DataFrame) -> DataFrame:
+        """Return the facts that a full extract held some keys, though no record of them counts."""
+        return self._without_content(keys, "W", F.lit(None).cast("array<string>"))
+
     def full_extract(self, scopes: Sequence[str]) -> DataFrame:
         """Return the fact that a full extract was merged."""
-        moment = self._merge.moment
-        columns = [F.lit(None).cast(c.type).alias(c.name) for c in self._contract.stored]
         known = F.array(*map(F.lit, scopes)).cast("array<string>")
-        return self._spark.range(1).select(
+        return self._without_content(self._spark.range(1), "X", known)
+
+    def _without_content(self, rows: DataFrame, op: str, scopes: Expression) -> DataFrame:
+        """Return facts of the run's time; of the stored columns they have those of the rows."""
+        moment, have = self._merge.moment, set(rows.columns)
+        columns = [
+            F.col(quote(c.name)) if c.name in have else F.lit(None).cast(c.type).alias(c.name)
+            for c in self._contract.stored
+        ]
+        return rows.select(
             *columns,
             F.lit(None).cast("string").alias("_source_file"),
             F.lit(None).cast("bigint").alias("_row_hash"),
             moment.alias("_sequence"),
-            F.lit("X").alias("_op"),
+            F.lit(op).alias("_op"),
             F.lit(False).alias("_partial"),
-            known.alias("_scopes"),
+            scopes.alias("_scopes"),
             moment.alias("_ingested_at"),
         )

@@ -7,21 +7,28 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.records import sequence
 from lakekit.sql.identifiers import quote
-from lakekit.sql.row_hash import row_hash
+from lakekit.sql.row_hash import row_hash, state_hash
 from lakekit.sql.tables import marks
 
 
-def select_base(current: DataFrame, contract: Contract) -> DataFrame:
-    """Narrow current versions to what a comparison needs.
+def select_base(versions: DataFrame, contract: Contract, *, ended: bool = False) -> DataFrame:
+    """Narrow versions, one of each key, to what a comparison needs.
+
+    Args:
+        versions: The current ones, or the newest ones of all keys.
+        contract: Its keys and options.
+        ended: Whether there are versions that are not current.
 
     Returns:
-        The keys, the columns of `delete_scope`, `__since`, `__base_hash` (null for a version that
-        says deleted), `__base_rest` (hash of the untracked columns) and `__base_row`, null unless
+        The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
+        version shows), `__ended`, `__base_hash` (null for one that is not current or says
+        deleted), `__base_rest` (hash of the untracked columns) and `__base_row`, null unless
         partial records need it.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
-    state = digest(contract).replace("__moment", "_valid_from")
+    state = state_hash(contract, "_valid_from")
     dead = "NOT _is_current" + (" OR _is_deleted" if marks(contract) else "")
     alive = f"if({dead}, NULL, {state})"
     rest = row_hash(contract.untracked) if overwrites(contract) else "0L"
@@ -31,13 +38,23 @@ def select_base(current: DataFrame, contract: Contract) -> DataFrame:
         rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
     if contract.history.mode == "scd1":
         rows.append("_ingested_at AS __base_ingested")
-    return current.selectExpr(
+    return versions.selectExpr(
         *[quote(name) for name in names],
         "_valid_from AS __since",
+        f"{_newest(contract)} AS __newest",
+        f"{'_valid_to' if ended else 'CAST(NULL AS timestamp_ntz)'} AS __ended",
         f"{alive} AS __base_hash",
         f"{rest} AS __base_rest",
         *rows,
     )
+
+
+def _newest(contract: Contract) -> str:
+    history = contract.history
+    column = contract.column(history.sequence_by) if history.sequence_by else None
+    if history.late_changes == "exact" or column not in contract.untracked:
+        return "_valid_from"
+    return f"greatest(_valid_from, {sequence(column)})" if overwrites(contract) else "_valid_from"
 
 
 def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -> DataFrame:
@@ -68,9 +85,7 @@ def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -
     )
 
 
-def with_kind(
-    joined: DataFrame, contract: Contract, moment: Expression, *, behind: bool = False
-) -> DataFrame:
+def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> DataFrame:
     """Name what each joined row is by itself; `__kind` is one of the following.
 
     rejected (a bad record; its key is present), ignored (a delete that is not wanted), same (it
@@ -80,7 +95,7 @@ def with_kind(
     absent, since = F.col("__absent"), F.col("__since")
     gone = F.col("__base_hash").isNull()
     kind = (
-        F.when(absent & gone & F.lit(behind), "past")
+        F.when(absent & gone & (F.coalesce("__ended", since) > moment), "past")
         .when(absent & (gone | (since == moment)), "gone")
         .when(absent, "absent")
         .when(F.col("__fault").isNotNull(), "rejected")
@@ -113,16 +128,6 @@ def _same(contract: Contract) -> Expression:
 def overwrites(contract: Contract) -> bool:
     """Whether untracked columns are renewed in place."""
     return contract.history.untracked == "overwrite" and bool(contract.untracked)
-
-
-def digest(contract: Contract) -> str:
-    """Return the expression that tells two states of a key apart.
-
-    With a sequence, scd1 keeps the newest record even if it says what was known.
-    """
-    if contract.history.mode == "scd1" and contract.history.sequence_by:
-        return "xxhash64(_row_hash, __moment)"
-    return "_row_hash"
 
 
 def scope_text(scope: Sequence[str]) -> str:

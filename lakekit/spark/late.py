@@ -5,19 +5,21 @@ Only keys that a late change touches come here; a run without late changes pays 
 
 from typing import Any
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join, order
+from lakekit.spark import order
 from lakekit.spark.context import Merge
-from lakekit.spark.fact import PRESENCE
+from lakekit.spark.fact import PRESENCE, TOLD
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts
 from lakekit.spark.partial import with_filled
-from lakekit.spark.settled import Settled, compare, counted
+from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
+from lakekit.spark.staging import write_counted
 from lakekit.sql.identifiers import quote
-from lakekit.sql.row_hash import row_hash
+from lakekit.sql.row_hash import row_hash, state_hash
 
 
 def late_keys(
@@ -34,9 +36,8 @@ def late_keys(
     elif not counts["late"]:
         return None
     path = f"{merge.place}/late"
-    flagged.distinct().write.mode("overwrite").parquet(path)
-    found = merge.spark.read.parquet(path)
-    return found if found.take(1) else None
+    found, seen = write_counted(flagged.distinct(), path, F.count(F.lit(1)).alias("keys"))
+    return found if seen["keys"] else None
 
 
 def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Settled:
@@ -45,14 +46,10 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     existing = merge.versions().join(late, names, "left_semi")
     own = rows.where("__aside IS NULL").join(late, names, "left_semi")
     resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
-    resolved = _written(resolved, f"{merge.place}/settled")
-    versions = _written(compare(resolved, existing, merge.contract), f"{merge.place}/versions")
-    return counted(resolved, versions, keys)
-
-
-def _written(frame: DataFrame, path: str) -> DataFrame:
-    frame.write.mode("overwrite").parquet(path)
-    return frame.sparkSession.read.parquet(path)
+    resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
+    changes = compare(resolved, existing, merge.contract)
+    versions, made = write_counted(changes, f"{merge.place}/versions", *version_counts())
+    return settled(resolved, versions, keys, told | made)
 
 
 def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
@@ -87,14 +84,9 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
 
 def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
     """Order the facts, keep the one that counts at each moment, and say what it does."""
-    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("__moment")
     ranked = _ranked(facts, contract)
     lost = ranked.where("__place > 1 AND __said").withColumn("__act", F.lit("lost"))
-    kept = ranked.where("__place = 1").withColumn(
-        "__was_gone", F.coalesce(F.lag("__gone").over(forward), F.lit(True))
-    )
-    # A key that is there already stays what it is.
-    kept = kept.where((F.col("__priority") != PRESENCE) | F.col("__was_gone"))
+    kept, unheard = _heard(ranked.where("__place = 1"), contract)
     kept = kept.withColumns(
         {
             "__base_hash": F.lit(None).cast("bigint"),
@@ -108,6 +100,29 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
         row = ", ".join(quote(c.name) for c in contract.stored)
         kept = kept.withColumn("__base_row", F.expr(f"if(false, struct({row}), NULL)"))
         kept = with_filled(kept, contract).drop("__base_row", "__record", "__life")
-    kept = kept.withColumn("__digest", F.expr(join.digest(contract)))
+    kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
-    return resolved.unionByName(lost, allowMissingColumns=True)
+    return resolved.unionByName(lost.unionByName(unheard), allowMissingColumns=True)
+
+
+def _heard(placed: DataFrame, contract: Contract) -> tuple[DataFrame, DataFrame]:
+    """Split off the presences that change nothing: a key that is there stays what it is.
+
+    Returns:
+        The facts that count, and the presences that do not and hold another content than the key
+        has then (`__act` is unheard): a later deletion before them would let them be heard.
+    """
+    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("__moment")
+    before = forward.rowsBetween(Window.unboundedPreceding, -1)
+    was_gone = F.coalesce(F.lag("__gone").over(forward), F.lit(True))
+    placed = placed.withColumn("__heard", ~F.col("__priority").isin(TOLD, PRESENCE) | was_gone)
+
+    def differs(name: str) -> Expression:
+        known = F.last(F.when(F.col("__heard"), F.col(name)), ignorenulls=True).over(before)
+        return ~F.col(name).eqNullSafe(known)
+
+    other = differs("_row_hash") | (~F.col("__shown") & differs("__rest"))
+    placed = placed.withColumn("__other", other)
+    unheard = placed.where(~F.col("__heard") & F.col("__other") & (F.col("__priority") == PRESENCE))
+    kept = placed.where("__heard").drop("__heard", "__other")
+    return kept, unheard.drop("__heard", "__other").withColumn("__act", F.lit("unheard"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -10,6 +11,7 @@ from lakekit.spark import join
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, fact
 from lakekit.spark.facts import FullExtract
+from lakekit.spark.records import sequence
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
@@ -43,16 +45,48 @@ def full_extract_facts(
         away = scoped.where(F.array_contains("__scopes", F.col("__scope")))
     away = away.join(there.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
     seen = _records_ahead(merge, existing, known, moments)
+    if known is not None:
+        bad = known.where("_op = 'W'").select(*merge.keys, F.col("_sequence").alias("__at"))
+        away = away.join(bad, [*names, "__at"], "left_anti")
+        there = there.join(bad, [*names, "__at"], "left_anti")
     away = away.join(seen.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
     # Such a record is no content to come back with, if the extract had no other of the key.
     here = seen.where((F.col("_ingested_at") == at) & ~F.col("__other"))
     there = there.join(here.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
-    empty = {c.name: F.lit(None).cast(c.type) for c in contract.stored if c.name not in names}
+    empty = {n: F.lit(None).cast(contract.column(n).type) for n in contract.content}
     away = away.withColumns({**empty, "_source_file": F.lit(None).cast("string")})
+    # A later run could not tell whether the extract knew of a record that lies ahead of it.
+    last = F.max("__moment").alias("__last")
+    mine = own.where(~F.col("__absent")).groupBy(*merge.keys).agg(last)
+    away = away.join(mine, names, "left")
     return [
-        fact(contract, there, ingested=at, moment=at, gone=F.lit(False), priority=PRESENCE),
-        fact(contract, away, ingested=at, moment=at, gone=F.lit(True), priority=ABSENCE),
+        fact(
+            contract,
+            there,
+            ingested=at,
+            moment=at,
+            gone=F.lit(False),
+            priority=PRESENCE,
+            shown=_renewed_after(at, contract),
+        ),
+        fact(
+            contract,
+            away,
+            ingested=at,
+            moment=at,
+            gone=F.lit(True),
+            priority=ABSENCE,
+            ahead=(F.col("__last") > at) & (merge.moment <= at),
+        ),
     ]
+
+
+def _renewed_after(moment: Expression, contract: Contract) -> Expression:
+    """Whether a version shows untracked values that are younger than a moment."""
+    column = contract.column(contract.history.sequence_by or "")
+    if column in contract.stored:
+        return F.expr(sequence(column)) > moment
+    return F.lit(join.overwrites(contract))
 
 
 def _records_ahead(

@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join
+from lakekit.spark import join, order
 from lakekit.spark.context import Merge
-from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, fact
+from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.late_extracts import full_extract_facts
 from lakekit.spark.records import sequence
@@ -35,9 +35,10 @@ def gather_facts(
     Returns:
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version that may show a later one), `__known` (by the companion) and `__version`.
+        version that may show a later one), `__known` (by the companion), `__version` and
+        `__witness` (a record ahead of its full extract: its key was in it).
     """
-    extracts, names = facts.full_extracts(), list(merge.contract.keys)
+    extracts, names = facts.full_extracts, list(merge.contract.keys)
     known = None
     if facts.exists:
         known = facts.records().join(F.broadcast(keys), names, "left_semi")
@@ -51,7 +52,7 @@ def gather_facts(
     if extracts:
         parts += full_extract_facts(merge, existing, own, keys, extracts, known)
     if known is not None:
-        parts.append(_known(known, merge.contract))
+        parts.append(_known(known.where("_op != 'W'"), merge.contract))
     union = parts[0]
     for part in parts[1:]:
         union = union.unionByName(part)
@@ -81,8 +82,8 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
 
 def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
     """A version that ends without a next one says that its key is gone."""
-    order = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
-    ends = existing.withColumn("__next", F.lead("_valid_from").over(order)).where(
+    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
+    ends = existing.withColumn("__next", F.lead("_valid_from").over(forward)).where(
         "_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)"
     )
     return fact(
@@ -94,8 +95,10 @@ def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
 def _known(records: DataFrame, contract: Contract) -> DataFrame:
     return fact(
         contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
-        gone=F.col("_op") != "U", known=F.lit(True), partial=F.col("_partial"),
-        priority=F.when(F.col("_op") == "A", ABSENCE).otherwise(RECORD),
+        gone=F.col("_op").isin("D", "A"), known=F.lit(True), partial=F.col("_partial"),
+        priority=F.when(F.col("_op") == "A", ABSENCE)
+        .when(F.col("_op") == "P", TOLD)
+        .otherwise(RECORD),
     )  # fmt: skip
 
 
@@ -103,7 +106,7 @@ def _said(own: DataFrame, merge: Merge) -> DataFrame:
     contract, content = merge.contract, own
     partial = contract.history.ignore_null_updates
     if partial:
-        names = [c.name for c in contract.stored if c.name not in contract.keys]
+        names = contract.content
         content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
     return fact(
         contract, content, ingested=merge.moment, moment=F.col("__moment"),
@@ -111,16 +114,15 @@ def _said(own: DataFrame, merge: Merge) -> DataFrame:
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
         ahead=F.col("__absent") & F.col("__late"),
         partial=F.lit(partial and merge.batch.extract == "changes"),
+        witness=F.lit(merge.full) & ~F.col("__absent") & (F.col("__moment") > merge.moment),
     )  # fmt: skip
 
 
 def _presence(own: DataFrame, merge: Merge) -> DataFrame:
     """A full extract says that a key is there, with the content of its newest record."""
-    newest = Window.partitionBy(*merge.keys).orderBy(
-        F.col("__moment").desc(), F.col("__position").desc()
-    )
     here = own.where(~F.col("__absent") & (F.col("__moment") <= merge.moment))
-    here = here.withColumn("__nth", F.row_number().over(newest)).where("__nth = 1")
+    newest = (F.col("__moment").desc(), F.col("__position").desc())
+    here = order.first_of(here, merge.contract.keys, *newest)
     return fact(
         merge.contract, here, ingested=merge.moment, moment=merge.moment, gone=F.lit(False),
         priority=PRESENCE,

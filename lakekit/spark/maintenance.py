@@ -9,14 +9,13 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import naive_utc
 from lakekit.contracts import Contract
-from lakekit.health import Health, Maintained
+from lakekit.health import SMALL, Health, Maintained
 from lakekit.sql import maintenance as sql
 from lakekit.sql.identifiers import quote_table
 
 # A longer job than this would lose files that it has written but not committed.
 ORPHAN_AGE = timedelta(days=3)
 MANY_MANIFESTS = 100
-SMALL = 0.75
 
 
 def maintain_with_companions(

@@ -9,6 +9,7 @@ A change set has a row for each record (or absence) that may change something, w
 * tombstone: the key is gone, and was before
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -16,8 +17,9 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.join import digest, overwrites
+from lakekit.spark.join import overwrites
 from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import state_hash
 
 STAGED = (
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
@@ -31,13 +33,19 @@ class Sight:
     """What a merge knows of the table before it looks at a row.
 
     newest_full: moment of the last full extract that is merged, with a sequence; else None.
-    behind: the run is a full extract older than that.
+    behind: the run is a full extract older than the end of a version that is not current.
     later: columns that the table got after its first version, and that may be filled.
     """
 
     newest_full: str | None = None
     behind: bool = False
     later: tuple[str, ...] = ()
+
+
+def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
+    """Keep the first row of each key in an order."""
+    window = Window.partitionBy(*map(quote, keys)).orderBy(*order)
+    return rows.withColumn("__nth", F.row_number().over(window)).where("__nth = 1").drop("__nth")
 
 
 def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
@@ -74,7 +82,7 @@ def with_presence(
     back = ~F.col("__known") & (moment <= gone_at) & (gone_at < extracted)
     back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
     return rows.withColumn("__moment", F.when(back, extracted).otherwise(moment)).withColumn(
-        "__digest", F.expr(digest(contract))
+        "__digest", F.expr(state_hash(contract))
     )
 
 
@@ -89,7 +97,7 @@ def with_lateness(
         sight: What is known of the table.
         extracted: Extraction time of the run.
     """
-    since, moment = F.col("__since"), F.col("__moment")
+    since, moment = F.col("__newest"), F.col("__moment")
     late = F.col("__known") & (moment <= since)
     if contract.history.mode == "scd1" and contract.history.sequence_by:
         # At one moment the later extract counts, and of two at one time the later arrival.
@@ -100,9 +108,13 @@ def with_lateness(
     if sight.newest_full:
         # A key that was absent then, or deleted before it, is known to be gone or back there.
         # One that is absent from an older extract may be there in that one.
-        unknown = F.col("__base_hash").isNull() | F.col("__gone")
-        newest = F.lit(sight.newest_full).cast("timestamp_ntz")
-        late = late | (unknown & (moment < newest))
+        # What changes before it hides what that extract held, which settling remembers.
+        exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
+        gone, newest = F.col("__base_hash").isNull(), F.lit(sight.newest_full).cast("timestamp_ntz")
+        late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
+        # Of a key that comes after an extract that lacks it, though its run was before that one.
+        late = late | (gone & F.lit(exact) & (extracted < newest))
+    late = late | (F.col("__kind") == "past")
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     if contract.history.mode == "scd2" and contract.history.late_changes != "exact":
@@ -155,6 +167,17 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         )
     )
     return _with_act(framed, contract, order)
+
+
+def closes() -> Expression:
+    """Return which resolved rows tell that the version before them ends, one of each key."""
+    return F.col("__first") & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
+
+
+def hidden() -> Expression:
+    """Return which resolved rows show in no version of their own."""
+    merged = (F.col("__act") == "open") & (F.col("__moment") != F.col("__start"))
+    return F.col("__act").isin("assert", "overwrite") | merged
 
 
 def _with_act(framed: DataFrame, contract: Contract, order: WindowSpec) -> DataFrame:

@@ -4,9 +4,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.join import digest
 from lakekit.sql.identifiers import quote
-from lakekit.sql.row_hash import row_hash
+from lakekit.sql.row_hash import row_hash, state_hash
 
 
 def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
@@ -24,7 +23,7 @@ def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
     begins = (F.col("__gone") | ~F.col("__partial")).cast("int")
     within = Window.partitionBy(*keys, "__life").orderBy("__moment")
     so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    names = [c.name for c in contract.stored if c.name not in contract.keys]
+    names = contract.content
     held = [F.when(~F.col("__gone"), F.col(quote(name))) for name in names]
     filled = {
         name: F.coalesce(
@@ -41,4 +40,4 @@ def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
             "_row_hash": F.expr(row_hash(contract.tracked)),
             "__rest": F.expr(row_hash(contract.untracked)),
         }
-    ).withColumn("__digest", F.expr(digest(contract)))
+    ).withColumn("__digest", F.expr(state_hash(contract)))

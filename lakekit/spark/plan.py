@@ -9,12 +9,13 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
+from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import act_counts, scopes_of
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.order import Sight
-from lakekit.spark.records import sequence
+from lakekit.spark.records import read_batch, sequence
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
@@ -25,9 +26,10 @@ from lakekit.sql.tables import LATER_COLUMNS
 class Plan:
     """A staged run.
 
-    staged: the rows of keys that move forward only; see `changes.resolve`. settled: the versions
+    staged: the rows of keys that move forward only; see `order.resolve`. settled: the versions
     of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
     are not merged, with `__aside`. alive: how many touched keys have a current version afterwards.
+    drops: whether versions are written anew. later: columns that the table still fills.
     """
 
     result: MergeResult
@@ -37,6 +39,7 @@ class Plan:
     remembered: tuple[DataFrame, ...] = ()
     alive: int = 0
     drops: bool = False
+    later: tuple[str, ...] = ()
 
     def empty(self) -> bool:
         """Whether the table stays as it is."""
@@ -52,20 +55,14 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
     """
     contract = merge.contract
-    extracts = facts.full_extracts()
-    newest = extracts[-1].moment if extracts else None
-    later = (
-        "" if contract.history.new_column == "reversion" else merge.table_property(LATER_COLUMNS)
+    newest = facts.full_extracts[-1].moment if facts.full_extracts else None
+    later = tuple(filter(None, merge.table_property(LATER_COLUMNS).split(",")))
+    sight = Sight(
+        newest_full=newest,
+        behind=merge.full and facts.exact and merge.ends_ahead(),
+        later=() if contract.history.new_column == "reversion" else later,
     )
-    staged = stage(
-        merge,
-        Sight(
-            newest_full=newest,
-            behind=merge.full and facts.exact and newest is not None and merge.before(newest),
-            later=tuple(name for name in later.split(",") if name),
-        ),
-        facts.deletions(),
-    )
+    staged = stage(merge, sight, facts.deletions())
     _refuse(merge, staged.counts)
     n, rows = dict(staged.counts), staged.rows
     keys = late_keys(merge, rows, facts, n) if facts.exact else None
@@ -75,8 +72,8 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         rows = rows.join(F.broadcast(keys), list(contract.keys), "left_anti")
         row = rows.agg(*act_counts()).first()
         n |= row.asDict() if row else {}
-        if not staged.all_rows:
-            n["assert"] += n["same"]
+    # What only says what is known is counted as it is read, or as a row.
+    n["same"] = 0 if staged.all_rows else n["same"]
     return Plan(
         result=_result(merge, n, settled or Settled()),
         staged=rows.where("__aside IS NULL"),
@@ -85,19 +82,26 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         remembered=_remembered(merge, staged, facts, settled),
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
+        later=later,
     )
+
+
+def refuse_rejected(merge: Merge, n: dict[str, Any]) -> None:
+    """Raise if too many records are `rejected` of `all`, with one `fault` of them."""
+    allowed = merge.contract.quality.max_rejected_ratio
+    if n["rejected"] > allowed * n["all"]:
+        raise TooManyRejectedError(
+            f"{merge.table}: {n['rejected']} of {n['all']} records of run {merge.batch.run_id} "
+            f"break the contract (one fault: {n['fault']}); quality.max_rejected_ratio allows "
+            f"{allowed}"
+        )
 
 
 def _refuse(merge: Merge, n: dict[str, Any]) -> None:
     """Raise if the counts break one of the contract's limits."""
     contract, batch, table = merge.contract, merge.batch, merge.table
     history, run = contract.history, f"run {batch.run_id}"
-    if n["rejected"] > contract.quality.max_rejected_ratio * n["all"]:
-        raise TooManyRejectedError(
-            f"{table}: {n['rejected']} of {n['all']} records of {run} break the contract "
-            f"(one fault: {n['fault']}); quality.max_rejected_ratio allows "
-            f"{contract.quality.max_rejected_ratio}"
-        )
+    refuse_rejected(merge, n)
     if n["null_keys"] and history.null_keys == "fail":
         raise TooManyRejectedError(
             f"{table}: {n['null_keys']} records of {run} have a null in their key, and "
@@ -129,7 +133,7 @@ def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
         opened=n["open"] + late.opened,
         closed=n["closes"] + n["short"] + late.closed,
         deleted=n["absences"] + n["delete"] + late.deleted,
-        unchanged=n["assert"] + n["overwrite"] + late.unchanged,
+        unchanged=n["same"] + n["assert"] + n["overwrite"] + late.unchanged,
         duplicates=n["lost_equal"] + (0 if ordered else lost) + late.lost_equal,
         superseded=(lost if ordered else 0) + (0 if refused else n["set_aside"]),
         quarantined=n["rejected"] + n["ties"] + (n["set_aside"] if refused else 0),
@@ -148,9 +152,10 @@ def _remembered(
     rows = seen.rows.where("__aside IS NULL AND NOT __absent")
     frames = []
     if history.ignore_null_updates and facts.exact:
-        names = [c.name for c in contract.stored if c.name not in contract.keys]
-        partial = {name: F.col(f"__record.{quote(name)}") for name in names}
+        partial = {name: F.col(f"__record.{quote(name)}") for name in contract.content}
         frames.append(facts.of_rows(rows.withColumns(partial)))
+        if settled and settled.facts is not None:
+            frames.append(facts.of_settled(settled.facts.where("__act = 'unheard'")))
     else:
         if settled and settled.facts is not None and settled.keys is not None:
             rows = rows.join(F.broadcast(settled.keys), list(contract.keys), "left_anti")
@@ -161,15 +166,24 @@ def _remembered(
             frames.append(facts.of_versions(_overwritten(merge, rows)))
     if merge.full and history.deletes != "ignore":
         frames.append(facts.full_extract(scopes_of(n)))
+        if facts.exact and n["rejected"] + n["ties"]:
+            frames.append(facts.witnesses(_without_record(merge, seen)))
     return tuple(frames)
+
+
+def _without_record(merge: Merge, seen: Staged) -> DataFrame:
+    """Return the keys of a full extract all of whose records are rejected or set aside."""
+    keys, names = merge.keys, list(merge.contract.keys)
+    records = read_batch(merge.spark, merge.contract, merge.batch).dropna(subset=names)
+    good = records.groupBy(*keys).agg(F.count_if(F.col("__fault").isNull()).alias("__good"))
+    aside = seen.rows.where("__aside IS NOT NULL AND NOT __absent").groupBy(*keys)
+    both = good.join(aside.agg(F.count(F.lit(1)).alias("__set_aside")), names, "left")
+    return both.where("__good = coalesce(__set_aside, 0)").select(*keys)
 
 
 def _unseen() -> Expression:
     """Return which rows show in no version of their own."""
-    hidden = F.col("__act").isin("assert", "overwrite") | (
-        (F.col("__act") == "open") & (F.col("__moment") != F.col("__start"))
-    )
-    return F.col("__gone") | ((F.col("__kind") != "same") & hidden)
+    return F.col("__gone") | ((F.col("__kind") != "same") & order.hidden())
 
 
 def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:

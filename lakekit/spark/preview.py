@@ -7,14 +7,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
-from lakekit.spark.append import plan_append
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.plan import plan_merge
-from lakekit.spark.publish import branch_name, drop_staging
+from lakekit.spark.publish import branch_name
 from lakekit.spark.samples import sample
-from lakekit.spark.scd2 import refuse_late
+from lakekit.spark.scd2 import plan_run
+from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import describe_table
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote, quote_table
@@ -73,15 +72,12 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
             table=table, run_id=batch.run_id, snapshot_id=published[batch.run_id].snapshot_id
         )
         return Preview(result=done, merged=True)
-    if merge.contract.history.mode != "append" and merge.contract.history.sequence_by is None:
-        refuse_late(batch, published.values())
     evolves = _evolves(merge) if exists else ()
     merge = replace(merge, place=f"{merge.place}/{branch_name(batch)}")
     new = _Preview(**vars(merge), seen=_empty(merge), exists=False)
     seen = _seen(merge, evolves) if exists else new
     try:
-        appends = merge.contract.history.mode == "append"
-        plan = plan_append(seen) if appends else plan_merge(seen, Facts(seen))
+        plan = plan_run(seen, Facts(seen), published.values())
         return Preview(plan.result, not exists, evolves, samples=sample(seen, plan, rows))
     finally:
         drop_staging(spark, merge.place)

@@ -9,11 +9,13 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch
+from lakekit.batch import RUN_ID, Batch
 from lakekit.errors import InvariantViolatedError
+from lakekit.spark import order
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import EXTRACTION_TIME, RUN_ID
+from lakekit.spark.evidence import EXTRACTION_TIME
 from lakekit.spark.plan import Plan
+from lakekit.spark.tables import with_dropped
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import literal, quote, quote_all
 from lakekit.sql.tables import marks
@@ -24,30 +26,15 @@ def publish(merge: Merge, plan: Plan) -> bool:
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
     spark.sql(sql.create_branch(table, branch))
     try:
-        _close(merge, branch, plan)
-        _append(merge, branch, _versions(merge, plan))
-        _check(merge, branch, plan)
+        if merge.contract.history.mode == "append":
+            _append(merge, branch, _records(merge, plan))
+        else:
+            _close(merge, branch, plan)
+            _append(merge, branch, _versions(merge, plan))
+            _check(merge, branch, plan)
         return fast_forward(spark, table, branch)
     finally:
         spark.sql(sql.drop_branch(table, branch))
-
-
-def publish_rows(merge: Merge, rows: DataFrame) -> bool:
-    """Append rows by way of a branch; False if main moved meanwhile."""
-    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
-    spark.sql(sql.create_branch(table, branch))
-    try:
-        _append(merge, branch, rows)
-        return fast_forward(spark, table, branch)
-    finally:
-        spark.sql(sql.drop_branch(table, branch))
-
-
-def with_dropped(rows: DataFrame, table: DataFrame) -> DataFrame:
-    """Add the columns that the contract dropped and the table keeps: null from now on."""
-    have = {name.lower() for name in rows.columns}
-    dropped = [field for field in table.schema if field.name.lower() not in have]
-    return rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -73,9 +60,7 @@ def _close(merge: Merge, branch: str, plan: Plan) -> None:
     spark, contract, table, keys = merge.spark, merge.contract, merge.table, merge.keys
     scd1 = contract.history.mode == "scd1"
     if plan.result.closed or plan.drops:
-        ends = plan.staged.where(
-            "__first AND __since IS NOT NULL AND (__close_at IS NOT NULL OR __replaced)"
-        )
+        ends = plan.staged.where(order.closes() | (F.col("__first") & F.col("__replaced")))
         drop = F.lit(True) if scd1 else F.col("__replaced")
         narrow = ends.select(*keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
         view = f"closing_{branch}"
@@ -91,6 +76,14 @@ def _close(merge: Merge, branch: str, plan: Plan) -> None:
         view = f"changing_{branch}"
         F.broadcast(narrow).createOrReplaceTempView(view)
         spark.sql(sql.change_versions(table, branch, contract.keys, view))
+
+
+def _records(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the records that a plan appends, in the table's schema."""
+    columns = [F.col(quote(c.name)) for c in merge.contract.stored]
+    return plan.staged.select(
+        *columns, merge.moment.alias("_ingested_at"), "_source_file", "_row_hash"
+    )
 
 
 def _versions(merge: Merge, plan: Plan) -> DataFrame:
@@ -166,12 +159,3 @@ def fast_forward(spark: SparkSession, table: str, branch: str) -> bool:
             return False
         raise
     return True
-
-
-def drop_staging(spark: SparkSession, place: str) -> None:
-    """Remove a run's change set; what is left behind by a crash is tidied by age."""
-    jvm = spark._jvm
-    if jvm is None:
-        return
-    path = jvm.org.apache.hadoop.fs.Path(place)
-    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)

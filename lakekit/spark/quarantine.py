@@ -3,8 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakekit import layout
+from lakekit.batch import RUN_ID
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import RUN_ID, published_runs
+from lakekit.spark.evidence import published_runs
 from lakekit.spark.plan import Plan
 from lakekit.spark.records import read_raw
 from lakekit.sql.identifiers import quote_table
@@ -19,7 +21,7 @@ REASONS = {
 def quarantine(merge: Merge, plan: Plan) -> None:
     """Append the rejected records of a run to `{table}_quarantine`, unless they are there."""
     spark, batch = merge.spark, merge.batch
-    name = f"{merge.table}_quarantine"
+    name = layout.quarantine_table(merge.table)
     if not plan.result.quarantined:
         return
     spark.sql(create_quarantine_table(merge.contract, name))

@@ -5,7 +5,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.tables import table_property
+from lakekit.spark.iceberg import table_property
 from lakekit.sql import reading
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import KEYS

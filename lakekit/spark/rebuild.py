@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakekit import layout
 from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
@@ -14,9 +15,10 @@ from lakekit.models import Model
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import main_snapshot, published_runs
 from lakekit.spark.facts import Facts
+from lakekit.spark.iceberg import table_property
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve, table_property
+from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import create_facts_table
 
@@ -100,7 +102,7 @@ def _evolved(
     """Bring a table to contracts, one after the other; return its head and its companion's."""
     for contract in contracts:
         create_or_evolve(spark, contract, table)
-    return {name: _head(spark, name) for name in (table, f"{table}_facts")}
+    return {name: _head(spark, name) for name in (table, layout.facts_table(table))}
 
 
 def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> None:
@@ -135,8 +137,9 @@ def _publish(
     facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
     pairs = [(table, shadow, scope)]
     if facts.exists:
-        spark.sql(create_facts_table(contract, f"{table}_facts"))
-        pairs.insert(0, (f"{table}_facts", facts.name, Scope(keys=scope.keys)))
+        companion = layout.facts_table(table)
+        spark.sql(create_facts_table(contract, companion))
+        pairs.insert(0, (companion, facts.name, Scope(keys=scope.keys)))
     for target, source, within in pairs:
         have = spark.table(quote_table(target))
         rows = spark.table(quote_table(source)).to(have.schema)
@@ -171,7 +174,7 @@ def _drop_shadow(spark: SparkSession, shadow: str, table: str) -> None:
         return
     if table_property(spark, shadow, SHADOW_OF) != table:
         raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
-    for name in (f"{shadow}_facts", f"{shadow}_quarantine", shadow):
+    for name in (layout.facts_table(shadow), layout.quarantine_table(shadow), shadow):
         spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import literal, quote
-from lakekit.sql.row_hash import row_hash
+from lakekit.sql.row_hash import row_hash, state_hash
 
 CORRUPT = "_corrupt_record"
 UNREADABLE = "does not parse as the contract's schema"
@@ -85,9 +85,7 @@ def _no_lines(spark: SparkSession, schema: str) -> DataFrame:
     return spark.createDataFrame([], f"{schema}, {metadata}")
 
 
-def with_facts(
-    records: DataFrame, contract: Contract, batch: Batch, digest: str = "_row_hash"
-) -> DataFrame:
+def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
     """Add what a record says: when, whether it deletes, and what it holds.
 
     Returns:
@@ -110,7 +108,7 @@ def with_facts(
         f"{row_hash(contract.untracked)} AS __rest",
         f"struct({tie or '0 AS none'}) AS __tie",
     )
-    return facts.withColumn("__digest", F.expr(digest))
+    return facts.withColumn("__digest", F.expr(state_hash(contract)))
 
 
 def moment_of(contract: Contract, batch: Batch) -> str:

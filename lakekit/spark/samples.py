@@ -6,6 +6,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.plan import Plan
 from lakekit.spark.quarantine import rejected
@@ -30,7 +31,7 @@ def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
     else:
         found["opened"] = _opened(merge, plan, rows)
         found["overwritten"] = _overwritten(merge, plan, rows)
-        closed = plan.staged.where("__first AND __close_at IS NOT NULL AND __base_hash IS NOT NULL")
+        closed = plan.staged.where(order.closes())
         found["closed"] = _simple(merge, closed, rows, {"from": "__since", "to": "__close_at"})
         gone = plan.staged.where("__act = 'delete'")
         found["deleted"] = _simple(merge, gone, rows, {"at": "__moment"})
@@ -45,11 +46,11 @@ def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
 
 def _opened(merge: Merge, plan: Plan, rows: int) -> list[dict[str, Any]]:
     """Compare each new version with the one before it, which this run may have opened too."""
-    order = Window.partitionBy(*merge.keys).orderBy("__moment")
+    forward = Window.partitionBy(*merge.keys).orderBy("__moment")
     told = plan.staged.where("__act IN ('open', 'delete')")
-    told = told.withColumns({"__new": _content(merge), "__nth": F.row_number().over(order)})
+    told = told.withColumns({"__new": _content(merge), "__nth": F.row_number().over(forward)})
     alive = F.when(~F.col("__gone"), F.col("__new"))
-    opened = told.withColumn("__lag", F.lag(alive).over(order)).where("__act = 'open'")
+    opened = told.withColumn("__lag", F.lag(alive).over(forward)).where("__act = 'open'")
     if merge.contract.history.mode == "scd1":
         opened = opened.where("__until IS NULL")
     opened = opened.orderBy(*merge.keys, "__start").limit(rows)
@@ -106,7 +107,7 @@ def _simple(
 
 def _content(merge: Merge) -> Expression:
     contract = merge.contract
-    names = [c.name for c in contract.stored if c.name not in contract.keys]
+    names = contract.content
     return F.struct(*[F.col(quote(name)) for name in names], F.lit(True).alias("__there"))
 
 

@@ -7,13 +7,14 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
-from lakekit.spark.append import append_new
+from lakekit.spark.append import plan_append
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.plan import plan_merge
-from lakekit.spark.publish import branch_name, drop_staging, iso, publish
+from lakekit.spark.plan import Plan, plan_merge
+from lakekit.spark.publish import branch_name, iso, publish
 from lakekit.spark.quarantine import quarantine
+from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import LATER_COLUMNS
@@ -53,39 +54,49 @@ def merge_scd2(
 
 def _attempt(merge: Merge) -> MergeResult | None:
     """Plan and publish once; None if main moved in between."""
-    history, batch, table = merge.contract.history, merge.batch, merge.table
+    batch, table = merge.batch, merge.table
     published = published_runs(merge.spark, table)
     if batch.run_id in published:
         seen = published[batch.run_id]
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=seen.snapshot_id)
-    if history.mode == "append":
-        return append_new(merge)
-    if history.sequence_by is None:
-        refuse_late(batch, published.values())
     facts = Facts(merge)
-    plan = plan_merge(merge, facts)
+    plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)
     # Before the versions: a fact that no version shows yet is true all the same.
     facts.remember(plan.remembered)
-    if plan.empty():
-        _end_filling(merge)
-        return plan.result
-    if not publish(merge, plan):
+    changed = not plan.empty()
+    if changed and not publish(merge, plan):
         return None
-    _end_filling(merge)
+    if merge.full and plan.later:
+        _end_filling(merge)
+    if not changed:
+        return plan.result
     snapshot = published_runs(merge.spark, table)[batch.run_id].snapshot_id
     return plan.result.model_copy(update={"snapshot_id": snapshot, "committed": True})
 
 
+def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:
+    """Stage a run in the mode of its contract.
+
+    Raises:
+        TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
+    """
+    history = merge.contract.history
+    if history.mode == "append":
+        return plan_append(merge)
+    if history.sequence_by is None:
+        _refuse_late(merge.batch, published)
+    return plan_merge(merge, facts)
+
+
 def _end_filling(merge: Merge) -> None:
     """From the first full extract with its later columns on, a first value is a change."""
-    if merge.full and merge.table_property(LATER_COLUMNS):
-        merge.spark.sql(
-            f"ALTER TABLE {quote_table(merge.table)} SET TBLPROPERTIES ('{LATER_COLUMNS}' = '')"
-        )
+    merge.spark.sql(
+        f"ALTER TABLE {quote_table(merge.table)} SET TBLPROPERTIES ('{LATER_COLUMNS}' = '')"
+    )
 
 
-def refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
+def _refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
     """Raise if a run without a sequence is older than one that is merged."""
     newest = max((each.extraction_time for each in published), default="")
     if iso(batch) < newest:

@@ -1,5 +1,6 @@
 """Settled keys: what their new versions change in the table, and what is counted of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -7,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark import order
 from lakekit.spark.fact import ABSENCE, RECORD
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
@@ -38,7 +40,7 @@ class Settled:
 
 def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> DataFrame:
     """Return what must change in the table, found by key and start of validity."""
-    names = [c.name for c in contract.stored if c.name not in contract.keys]
+    names = contract.content
     keys = list(contract.keys)
     opened = ["open", "delete"] if marks(contract) else ["open"]
     gone = F.col("__gone")
@@ -82,51 +84,61 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
 
 def _unseen() -> Expression:
     """Return which facts show in no version of their own, so that the companion must know them."""
-    act, fresh = F.col("__act"), F.col("__said") | F.col("__version")
-    hidden = act.isin("assert", "overwrite") | (
-        (act == "open") & (F.col("__moment") != F.col("__start"))
-    )
-    record = (F.col("__priority") == RECORD) & ~F.col("__known") & (act != "lost")
+    fresh = F.col("__said") | F.col("__version")
+    unheard = F.col("__act") == "unheard"
+    lost = F.col("__act") == "lost"
+    record = (F.col("__priority") == RECORD) & ~F.col("__known") & ~lost
     deleted = F.col("__said") & F.col("__gone")
     absent = (F.col("__priority") == ABSENCE) & F.col("__late_absence")
-    return (record & fresh & (hidden | deleted)) | absent
+    witness = lost & F.col("__witness")
+    return (record & fresh & (order.hidden() | deleted)) | absent | unheard | witness
 
 
-def counted(resolved: DataFrame, versions: DataFrame, keys: DataFrame) -> Settled:
-    """Count what settled keys change; `versions` are those of `compare`."""
-    act, said = F.col("__act"), F.col("__said")
-    record = resolved.agg(
-        F.count(F.when(said & act.isin("assert", "overwrite"), 1)).alias("unchanged"),
-        F.count(F.when(said & act.isin("delete", "tombstone"), 1)).alias("deletes"),
-        F.count(F.when(said & (act == "delete"), 1)).alias("deleted"),
-        F.count(F.when(said & (act == "open"), 1)).alias("shown"),
-        F.count(F.when((act == "lost") & F.col("__equal"), 1)).alias("lost_equal"),
-        F.count(F.when((act == "lost") & ~F.col("__equal"), 1)).alias("lost_other"),
-    ).first()
+def fact_counts() -> list[Expression]:
+    """Return what is counted of the facts of settled keys."""
+    act, said, equal = F.col("__act"), F.col("__said"), F.col("__equal")
+    counted = {
+        "unchanged": said & act.isin("assert", "overwrite"),
+        "deletes": said & act.isin("delete", "tombstone"),
+        "deleted": said & (act == "delete"),
+        "shown": said & (act == "open"),
+        "lost_equal": (act == "lost") & equal,
+        "lost_other": (act == "lost") & ~equal,
+    }
+    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
+
+
+def version_counts() -> list[Expression]:
+    """Return what is counted of the versions of `compare`."""
     kind, ends = F.col("__change"), F.col("__to").isNotNull()
     fresh = kind.isin("insert", "replace") & ~F.col("__gone")
-    table = versions.agg(
-        F.count(F.when(fresh & F.col("__said"), 1)).alias("opened"),
-        F.count(F.when(fresh & ~F.col("__said"), 1)).alias("restored"),
-        F.count(F.when((kind == "close") & F.col("__old_to").isNull(), 1)).alias("cut"),
-        F.count(F.when((kind == "insert") & ends, 1)).alias("short"),
-        F.count(F.when((kind != "drop") & ~ends, 1)).alias("alive"),
-        F.count(F.when(kind != "keep", 1)).alias("changes"),
-    ).first()
-    if record is None or table is None:
-        return Settled(versions=versions, keys=keys)
+    counted = {
+        "opened": fresh & F.col("__said"),
+        "restored": fresh & ~F.col("__said"),
+        "cut": (kind == "close") & F.col("__old_to").isNull(),
+        "short": (kind == "insert") & ends,
+        "alive": (kind != "drop") & ~ends,
+        "changes": kind != "keep",
+    }
+    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
+
+
+def settled(
+    resolved: DataFrame, versions: DataFrame, keys: DataFrame, n: Mapping[str, int]
+) -> Settled:
+    """Return settled keys with what `fact_counts` and `version_counts` told of them."""
     return Settled(
         versions=versions.where("__change != 'keep'"),
         keys=keys,
-        opened=table["opened"],
-        closed=table["cut"] + table["short"],
-        deleted=record["deleted"],
-        unchanged=record["unchanged"] + record["shown"] - table["opened"],
-        deletes=record["deletes"],
-        restored=table["restored"],
-        lost_equal=record["lost_equal"],
-        lost_other=record["lost_other"],
-        alive=table["alive"],
-        changes=table["changes"],
+        opened=n["opened"],
+        closed=n["cut"] + n["short"],
+        deleted=n["deleted"],
+        unchanged=n["unchanged"] + n["shown"] - n["opened"],
+        deletes=n["deletes"],
+        restored=n["restored"],
+        lost_equal=n["lost_equal"],
+        lost_other=n["lost_other"],
+        alive=n["alive"],
+        changes=n["changes"],
         facts=resolved.where(_unseen()),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Observation, Window
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
@@ -14,18 +14,9 @@ from lakekit.spark.counts import act_counts, kind_counts, place_counts, read_cou
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts, with_position
-from lakekit.spark.session import session_settings
+from lakekit.spark.staging import write_counted
 from lakekit.sql.row_hash import row_hash
 
-# An observation below a part of the plan that turns out empty would never come in.
-COUNTED = {
-    "spark.sql.optimizer.excludedRules": (
-        "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation"
-    ),
-    "spark.sql.adaptive.optimizer.excludedRules": (
-        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
-    ),
-}
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
 
@@ -40,13 +31,10 @@ class Staged:
 
 
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
-    """Stage the rows that may change something.
-
-    They are never cached: a commit on the target would recompute them against the new state.
-    """
+    """Stage the rows that may change something."""
     full = merge.full
     staged = _read(merge, sight, deletions, all_rows=not full)
-    if full and _twice(merge, staged.counts):
+    if full and _twice(staged.counts):
         # What was dropped as known may have had the last word on its key.
         staged = _read(merge, sight, deletions, all_rows=True)
     if full and merge.contract.history.delete_scope:
@@ -54,17 +42,15 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
     return staged
 
 
-def _twice(merge: Merge, n: dict[str, Any]) -> bool:
-    """Whether a known key came more than once: else each current version joined to one row."""
-    if not n["same"]:
-        return False
-    return bool(n["matched"] + n["lost_sight"] > merge.current().count())
+def _twice(n: dict[str, Any]) -> bool:
+    """Whether a known key came more than once: else each known version joined to one row."""
+    return bool(n["same"] and n["matched"] + n["lost_sight"] > n["based"])
 
 
 def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
-    read, joined, placed, acts = (Observation() for _ in range(4))
+    read, based, joined, placed = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, read).observe(joined, *kind_counts())
+    kinds = _kinds(merge, sight, read, based).observe(joined, *kind_counts())
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
         kept += ["absent", "past"]
@@ -82,37 +68,35 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
         partial = F.lit(merge.batch.extract == "changes")
         rows = with_filled(rows.withColumn("__partial", partial), contract)
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
-    with session_settings(merge.spark, COUNTED):
-        resolved.observe(acts, *act_counts()).write.mode("overwrite").parquet(place)
-    counts = {**read.get, **joined.get, **placed.get, **acts.get}
-    if not all_rows:
-        counts["assert"] += counts["same"]
-    return Staged(merge.spark.read.parquet(place), counts, all_rows)
+    staged, acts = write_counted(resolved, place, *act_counts())
+    seen = (read, joined, placed, *([based] if merge.full else []))
+    counts = {name: count for each in seen for name, count in each.get.items()}
+    return Staged(staged, counts | acts, all_rows)
 
 
-def _kinds(merge: Merge, sight: Sight, read: Observation) -> DataFrame:
+def _kinds(merge: Merge, sight: Sight, read: Observation, based: Observation) -> DataFrame:
     """Join the records to the current versions of their keys."""
     contract = merge.contract
     records = read_batch(merge.spark, contract, merge.batch)
-    records = with_facts(records, contract, merge.batch, join.digest(contract))
+    records = with_facts(records, contract, merge.batch)
     if sight.later:
         added = [c for c in contract.tracked if c.name in sight.later]
         records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
-    base = join.select_base(merge.current(), contract)
-    if sight.behind:
-        base = join.select_base(_newest_versions(merge), contract)
-    if not merge.full:
+    versions = _newest_versions(merge) if sight.behind else merge.current()
+    base = join.select_base(versions, contract, ended=sight.behind)
+    if merge.full:
+        base = base.observe(based, F.count(F.lit(1)).alias("based"))
+    else:
         base = _near(base, records, merge)
     records = records.observe(read, *read_counts(contract))
     how = "full_outer" if merge.full else "left_outer"
     joined = join.join_base(records, base, contract, how)
-    return join.with_kind(joined, contract, merge.moment, behind=sight.behind)
+    return join.with_kind(joined, contract, merge.moment)
 
 
 def _newest_versions(merge: Merge) -> DataFrame:
     """Return the newest version of every key, those that are gone too."""
-    newest = Window.partitionBy(*merge.keys).orderBy(F.col("_valid_from").desc())
-    return merge.versions().withColumn("__nth", F.row_number().over(newest)).where("__nth = 1")
+    return order.first_of(merge.versions(), merge.contract.keys, F.col("_valid_from").desc())
 
 
 def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:
@@ -148,6 +132,4 @@ def _within_scopes(staged: Staged, contract: Contract) -> Staged:
     late = F.count(F.when(F.col("__late") & F.col("__aside").isNull(), 1)).alias("late")
     row = rows.agg(*act_counts(), absent, late).first()
     counts = {**staged.counts, **(row.asDict() if row else {})}
-    if not staged.all_rows:
-        counts["assert"] += counts["same"]
     return Staged(rows, counts, staged.all_rows)

@@ -1,7 +1,9 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.sql.evolve import evolve_columns, evolve_table
 from lakekit.sql.identifiers import quote, quote_table
@@ -27,7 +29,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         return CreateTablesResult(table=name, created=True)
     columns, properties, partition = describe_table(spark, table)
     statements = evolve_table(contract, table, columns, properties=properties, partition=partition)
-    facts = f"{table}_facts"
+    facts = layout.facts_table(table)
     if statements and spark.catalog.tableExists(facts):
         statements += evolve_columns(contract, facts, describe_table(spark, facts)[0])
     for statement in statements:
@@ -66,7 +68,8 @@ def _partition_fields(spark: SparkSession, table: str) -> list[str]:
     return fields
 
 
-def table_property(spark: SparkSession, table: str, name: str) -> str:
-    """Return one property of a table, empty if it is not set."""
-    rows = spark.sql(f"SHOW TBLPROPERTIES {quote_table(table)}").collect()
-    return next((str(row["value"]) for row in rows if row["key"] == name), "")
+def with_dropped(rows: DataFrame, table: DataFrame) -> DataFrame:
+    """Add the columns that the contract dropped and the table keeps: null from now on."""
+    have = {name.lower() for name in rows.columns}
+    dropped = [field for field in table.schema if field.name.lower() not in have]
+    return rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])

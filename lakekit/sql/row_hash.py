@@ -8,7 +8,7 @@ the order of columns does not matter, and a value that moves to another column s
 import hashlib
 from collections.abc import Iterable
 
-from lakekit.contracts import Column
+from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import quote
 from lakekit.sqltypes import SqlType
 
@@ -24,6 +24,16 @@ def row_hash(columns: Iterable[Column]) -> str:
         '0L'
     """
     return " ^ ".join(_column_hash(column) for column in columns) or "0L"
+
+
+def state_hash(contract: Contract, moment: str = "__moment") -> str:
+    """Return the expression that tells two states of a key apart, beside `_row_hash`.
+
+    With a sequence, scd1 keeps the newest record even if it says what was known.
+    """
+    if contract.history.mode == "scd1" and contract.history.sequence_by:
+        return f"xxhash64(_row_hash, {moment})"
+    return "_row_hash"
 
 
 def _column_hash(column: Column) -> str:

@@ -17,7 +17,10 @@ FACTS_DDL = {
     "_source_file": "string",
     "_row_hash": "bigint",
     "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
-    "_op": "string COMMENT 'U: record, D: delete, A: absence, X: a full extract was merged'",
+    "_op": (
+        "string COMMENT 'U: record, D: delete, A: absence, X: a full extract was merged, "
+        "P: what a full extract held of a key, W: it held a key whose record does not count'"
+    ),
     "_partial": "boolean COMMENT 'Of a record: its nulls mean as before'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",

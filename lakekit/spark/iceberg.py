@@ -1,0 +1,19 @@
+"""Iceberg's own object of a table: what its metadata says, without a Spark job."""
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from lakekit.sql.identifiers import quote_table
+
+
+def load_table(spark: SparkSession, table: str) -> Any:
+    """Return the Java `org.apache.iceberg.Table`, as the catalog has it at this moment."""
+    session: Any = spark
+    util = session._jvm.org.apache.iceberg.spark.Spark3Util
+    return util.loadIcebergTable(session._jsparkSession, quote_table(table))
+
+
+def table_property(spark: SparkSession, table: str, name: str) -> str:
+    """Return one property of a table, empty if it is not set."""
+    return str(load_table(spark, table).properties().get(name) or "")

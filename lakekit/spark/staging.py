@@ -1,0 +1,44 @@
+"""Frames on disk beside a run: written once, counted on the way, never computed again."""
+
+from typing import Any
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, Observation, SparkSession
+
+from lakekit.spark.session import session_settings
+
+# An observation below a part of the plan that turns out empty would never come in.
+COUNTED = {
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation"
+    ),
+    "spark.sql.adaptive.optimizer.excludedRules": (
+        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
+    ),
+}
+
+
+def write_counted(
+    frame: DataFrame, path: str, *counts: Expression
+) -> tuple[DataFrame, dict[str, Any]]:
+    """Write a frame as Parquet; observations within it come in too.
+
+    It is never cached instead: a commit on the target would compute it again, from the new state.
+
+    Returns:
+        What was written, and what was counted, by name.
+    """
+    spark, seen = frame.sparkSession, Observation()
+    with session_settings(spark, COUNTED):
+        frame.observe(seen, *counts).write.mode("overwrite").parquet(path)
+    # With its schema given, the files are not opened to find it.
+    return spark.read.schema(frame.schema).parquet(path), dict(seen.get)
+
+
+def drop_staging(spark: SparkSession, place: str) -> None:
+    """Remove a run's change set; what is left behind by a crash is tidied by age."""
+    jvm = spark._jvm
+    if jvm is None:
+        return
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)
