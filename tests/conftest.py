@@ -12,8 +12,14 @@ settings.register_profile("suite", derandomize=True, deadline=None)
 settings.load_profile("suite")
 
 
+HISTORIES = 1008
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let `make test-long` ask for more."""
     parser.addoption(
-        "--histories", type=int, default=1200, help="random histories that the merge is held to"
+        "--histories",
+        type=int,
+        default=HISTORIES,
+        help="how many random histories",
     )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.model.other_modes import appended, upserted
-from tests.model.scd2_model import derive, states_by_key, versions
+from tests.model.scd2_model import derive, states_by_key
 from tests.model.terms import (
     BAD,
     Key,
@@ -28,7 +28,9 @@ from tests.model.terms import (
     tracked,
 )
 
-Edge = tuple[Any, Record | None]  # start of the current version and its content, or the deletion
+Edge = tuple[
+    Any, Record | None
+]  # the newest moment that is known of a key, and its content, or the deletion
 
 
 def history(runs: Sequence[Run], options: Options) -> list[Row]:
@@ -109,16 +111,9 @@ def _conflicts(run: Run, options: Options) -> set[tuple[Key | None, Any]]:
 
 
 def _edges(before: Sequence[Run], options: Options) -> dict[Key, Edge]:
-    """Return from when on each key is what it is now; what is earlier than that is late."""
-    compared = tracked(stored(before, options), options)
-    edges: dict[Key, Edge] = {}
-    for key, (_, found) in states_by_key(before, options).items():
-        if found and found[-1][1] is None:
-            edges[key] = (found[-1][0], None)
-        elif found:
-            start, _, record = versions(found, compared, options)[-1]
-            edges[key] = (start, record)
-    return edges
+    """Return the newest that is known of each key; what is earlier than that is late."""
+    known = states_by_key(before, options)
+    return {key: found[-1] for key, (_, found) in known.items() if found}
 
 
 def _late(record: Record, run: Run, edges: dict[Key, Edge], options: Options) -> bool:

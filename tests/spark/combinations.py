@@ -39,6 +39,7 @@ class Combination:
     faults: bool = False  # null keys, null sequences, values that do not fit
     ties: bool = True  # records of one key and moment may differ
     types: dict[str, str] = field(default_factory=dict)
+    long: bool = False  # for `make test-long` alone: others have its options, by twos or threes
 
     @property
     def columns(self) -> dict[str, str]:
@@ -75,7 +76,7 @@ COMBINATIONS = (
     Combination("by_extraction_time", {}, ("full", "incremental"), late=False),
     Combination("two_keys", {"keys": ["region", "id"]}, ("full",), late=False, faults=True),
     Combination("all_kinds", {**CHANGES, "keys": ["region", "id"]}, faults=True),
-    Combination("in_order", {**CHANGES}, late=False, faults=True),
+    Combination("in_order", {**CHANGES}, late=False, faults=True, long=True),
     Combination("changes", {**CHANGES}, ONLY_CHANGES),
     Combination(
         "overwrite",
@@ -83,17 +84,19 @@ COMBINATIONS = (
         ONLY_CHANGES,
     ),
     Combination("keep_first", {**CHANGES, "track_history_except": ["seen"], "untracked": "ignore"}),
-    Combination("mark", {**CHANGES, "deletes": "mark"}),
+    Combination("mark", {**CHANGES, "deletes": "mark"}, long=True),
     Combination("mark_by_extraction_time", {"deletes": "mark"}, ("full",), late=False),
     Combination("no_deletes", {**CHANGES, "deletes": "ignore"}),
     Combination("scope", {**CHANGES, "delete_scope": ["region"]}, ("full", "incremental")),
     Combination("partial", {**CHANGES, "ignore_null_updates": True}, ONLY_CHANGES),
-    Combination("partial_in_order", {**CHANGES, "ignore_null_updates": True}, late=False),
+    Combination(
+        "partial_in_order", {**CHANGES, "ignore_null_updates": True}, late=False, long=True
+    ),
     Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
     Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True),
     Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, MOVED),
     Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
-    Combination("by_day", {**CHANGES}, types={"at": "date"}),
+    Combination("by_day", {**CHANGES}, types={"at": "date"}, long=True),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     Combination("latest", {**CHANGES, "mode": "scd1"}, ONLY_CHANGES),
     Combination("latest_of_all_kinds", {**CHANGES, "mode": "scd1"}, faults=True),

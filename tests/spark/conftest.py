@@ -30,7 +30,7 @@ quality: {max_rejected_ratio: 0.6}
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
+    session = local_session(tmp_path_factory.mktemp("warehouse"))
     session.conf.set("spark.sql.shuffle.partitions", "2")
     # Tables of a few rows: to compile their plans to Java takes longer than to interpret them.
     session.conf.set("spark.sql.codegen.wholeStage", "false")

@@ -7,6 +7,7 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.spark.scd2 import merge_scd2
+from tests.conftest import HISTORIES as DEFAULT
 from tests.model.admission import history
 from tests.model.terms import comparable
 from tests.spark.combinations import COMBINATIONS
@@ -21,10 +22,12 @@ ORDERLESS = [c for c in COMBINATIONS if c.name in ("changes", "overwrite", "part
 def pytest_generate_tests(metafunc):
     """Share the histories out to the combinations: as few tables as can hold them."""
     if "seed" in metafunc.fixturenames:
-        share = -(-metafunc.config.getoption("histories") // len(COMBINATIONS))
+        histories = metafunc.config.getoption("histories")
+        chosen = [c for c in COMBINATIONS if histories > DEFAULT or not c.long]
+        share = -(-histories // len(chosen))
         tables = -(-share // MOST_KEYS)
         keys = -(-share // tables)
-        told = [(c, seed, keys) for seed in range(tables) for c in COMBINATIONS]
+        told = [(c, seed, keys) for seed in range(tables) for c in chosen]
         names = [f"{c.name}-{seed}" for c, seed, _ in told]
         metafunc.parametrize(("combination", "seed", "keys"), told, ids=names)
 

@@ -217,26 +217,6 @@ def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
     assert load(3, first.replace('"x":1.0', '"x":null'), promise=nested).committed
 
 
-def test_plans_again_when_main_moves_during_a_merge(load, rows, monkeypatch):
-    load(1, ANN)
-    real, seen = publish.fast_forward, []
-
-    def other_run_first(spark, table, branch):
-        if not seen:
-            seen.append(branch)
-            load(2, ANN, BEN, run_id="other")
-        return real(spark, table, branch)
-
-    monkeypatch.setattr(publish, "fast_forward", other_run_first)
-    load(3, {**ANN, "city": "Rome"}, BEN, run_id="mine")
-
-    assert rows() == [
-        (1, "Ann", "Oslo", 1, 3, False),
-        (1, "Ann", "Rome", 3, None, True),
-        (2, "Ben", None, 2, None, True),
-    ]
-
-
 def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):
     load(1, ANN)
     monkeypatch.setattr(publish, "fast_forward", lambda *_: False)
@@ -245,22 +225,6 @@ def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):
         load(2, BEN)
 
     assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
-
-
-@pytest.mark.parametrize("phase", ["_check", "fast_forward"])
-def test_a_crash_before_publishing_shows_nothing_and_the_next_run_completes(
-    load, rows, monkeypatch, phase
-):
-    load(1, ANN)
-    with monkeypatch.context() as patch:
-        patch.setattr(publish, phase, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            load(2, {**ANN, "city": "Rome"})
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
-
-    load(2, {**ANN, "city": "Rome"})
-
-    assert rows() == [(1, "Ann", "Oslo", 1, 2, False), (1, "Ann", "Rome", 2, None, True)]
 
 
 def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):

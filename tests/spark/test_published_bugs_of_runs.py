@@ -4,9 +4,9 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.errors import TooManyDeletedError
-from lakekit.spark import publish
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
+from tests.spark.phases import Crash, at_the_end_of, crash_at_the_end_of
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
@@ -115,15 +115,8 @@ def test_a_new_column_opens_no_versions_until_it_changes(load, rows, spark, tabl
 def test_two_colliding_runs_open_one_version(load, rows, monkeypatch):
     """dbt-core #4661."""
     load(1, BEN)
-    real, met = publish.fast_forward, []
+    at_the_end_of(monkeypatch, "check", lambda: load(2, ANN, BEN, run_id="other"))
 
-    def other_run_first(spark, table, branch):
-        if not met:
-            met.append(branch)
-            load(2, ANN, BEN, run_id="other")
-        return real(spark, table, branch)
-
-    monkeypatch.setattr(publish, "fast_forward", other_run_first)
     load(2, ANN, BEN, run_id="mine")
 
     assert rows() == [(1, "Ann", "Oslo", 2, None, True), (2, "Ben", "Bonn", 1, None, True)]
@@ -133,8 +126,8 @@ def test_a_crash_between_close_and_open_loses_nothing(load, rows, monkeypatch):
     """laktory, dlt on Athena: two commits; dlt-saga #382."""
     load(1, ANN)
     with monkeypatch.context() as patch:
-        patch.setattr(publish, "_check", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        crash_at_the_end_of(patch, "merge")
+        with pytest.raises(Crash):
             load(2, {**ANN, "city": "Rome"})
 
     assert rows() == [(1, "Ann", "Oslo", 1, None, True)]

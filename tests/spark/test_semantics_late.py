@@ -108,3 +108,50 @@ def test_the_first_year_is_merged_and_met_again_by_late_records(load, spark, tab
         (2, "c", "0001-01-01 00:00:00", "0001-01-01 00:00:00"),
         (2, "x", "2026-01-01 00:00:00", "2026-01-01 00:00:00"),
     ]
+
+
+def test_a_full_extract_brings_back_what_it_held_though_another_record_won(load, rows):
+    told(load, "incremental", 4, at(1, "later said"))
+    told(load, "full", 3, at(1, "held"))
+    told(load, "changes", 2, gone(2))
+
+    assert rows("id, name") == [
+        (1, "later said", 1, 2, False),
+        (1, "held", 3, None, True),
+    ]
+
+
+def test_a_full_extract_brings_back_what_it_held_though_a_change_came_before(load, rows):
+    told(load, "full", 10, at(1, "held"))
+    told(load, "changes", 11, at(5, "in between"))
+    told(load, "changes", 12, gone(7))
+
+    assert rows("id, name") == [
+        (1, "held", 1, 5, False),
+        (1, "in between", 5, 7, False),
+        (1, "held", 10, None, True),
+    ]
+
+
+def test_what_a_full_extract_held_is_known_after_two_late_changes(load, rows):
+    told(load, "full", 10, at(1, "held"))
+    told(load, "changes", 11, at(5, "in between"))
+    told(load, "changes", 12, at(6, "once more"))
+    told(load, "changes", 13, gone(7))
+
+    assert rows("id, name")[2:] == [(1, "once more", 6, 7, False), (1, "held", 10, None, True)]
+
+
+def test_a_key_that_is_deleted_ahead_of_a_full_extract_is_gone_from_that_one_on(load, rows):
+    told(load, "changes", 4, at(2, "a"), gone(9))
+    told(load, "full", 3)
+
+    assert rows("id, name") == [(1, "a", 2, 3, False)]
+
+
+def test_a_record_ahead_of_its_full_extract_that_lost_shows_its_key_was_there(load, rows):
+    told(load, "incremental", 4, at(9, "won"))
+    told(load, "full", 3, at(9, "lost"))
+    told(load, "incremental", 5, at(2, "before"))
+
+    assert rows("id, name") == [(1, "before", 2, 9, False), (1, "won", 9, None, True)]

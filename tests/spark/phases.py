@@ -1,0 +1,54 @@
+"""The phases of the commit protocol, each open to what may happen at its end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lakekit.spark import publish, scd2
+
+# What is called next when a phase has ended; of the last one, what ended it.
+NEXT = {
+    "plan": (scd2, "publish"),
+    "branch": (publish, "_close"),
+    "merge": (publish, "_append"),
+    "append": (publish, "_check"),
+    "check": (publish, "fast_forward"),
+}
+PHASES = [*NEXT, "fast-forward"]
+
+
+class Crash(BaseException):
+    """The process is gone: no handler of errors sees it."""
+
+
+def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+    """End the next merge as a killed process does: its branch and its staged files stay."""
+
+    def crash() -> None:
+        raise Crash
+
+    monkeypatch.setattr(publish.sql, "drop_branch", lambda *_: "SELECT 1")
+    monkeypatch.setattr(scd2, "drop_staging", lambda *_: None)
+    at_the_end_of(monkeypatch, phase, crash)
+
+
+def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[], Any]) -> None:
+    """Let something happen once, when the next merge has come to the end of a phase."""
+    module, name = NEXT.get(phase, (publish, "fast_forward"))
+    real, met = getattr(module, name), []
+
+    def once() -> None:
+        if not met:
+            met.append(phase)
+            event()
+
+    def called(*arguments: Any) -> Any:
+        if phase in NEXT:
+            once()
+            return real(*arguments)
+        done = real(*arguments)
+        once()
+        return done
+
+    monkeypatch.setattr(module, name, called)

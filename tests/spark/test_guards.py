@@ -1,0 +1,84 @@
+"""What each guard is there for: with the guard taken out, the history goes wrong."""
+
+import pytest
+from pyspark.sql import functions as F
+
+from lakekit.contracts import load_contract
+from lakekit.spark import publish, scd2, stage
+from lakekit.sql import row_hash
+from lakekit.sql.identifiers import quote
+from tests.spark.conftest import CONTRACT
+from tests.spark.phases import at_the_end_of
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+
+
+@pytest.fixture(params=[True, False], ids=["with the guard", "without"])
+def guarded(request):
+    return request.param
+
+
+def test_main_is_only_moved_to_what_comes_from_it(load, rows, spark, monkeypatch, guarded):
+    """Compare-and-swap: without it, what another run published meanwhile is gone."""
+    load(1, ANN, extract="incremental")
+    if not guarded:
+
+        def move_anyway(spark, table, branch):
+            refs = spark.sql(f"SELECT name, snapshot_id FROM {table}.refs").collect()
+            head = {row["name"]: row["snapshot_id"] for row in refs}[branch]
+            spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
+            return True
+
+        monkeypatch.setattr(publish, "fast_forward", move_anyway)
+    at_the_end_of(monkeypatch, "check", lambda: load(2, BEN, extract="incremental", run_id="other"))
+
+    load(3, {**ANN, "city": "Rome"}, extract="incremental")
+
+    ids = {row[0] for row in rows()}
+    assert ids == ({1, 2} if guarded else {1})
+
+
+def test_a_run_that_main_shows_is_not_merged_again(load, spark, table, monkeypatch, guarded):
+    """Evidence: without it, a replay doubles what has no key."""
+    all_of_it = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
+    load(1, ANN, BEN, promise=all_of_it, extract="incremental")
+    if not guarded:
+        real = scd2.published_runs
+        first = []
+
+        def none_at_first(*arguments):
+            seen = real(*arguments) if first else {}
+            first.append(1)
+            return seen
+
+        monkeypatch.setattr(scd2, "published_runs", none_at_first)
+
+    load(1, ANN, BEN, promise=all_of_it, extract="incremental")
+
+    assert spark.table(table).count() == (2 if guarded else 4)
+
+
+def test_records_of_one_key_have_a_total_order(load, spark, table, monkeypatch, guarded):
+    """Position: without it any record of a moment may win, here the first and not the last."""
+    if not guarded:
+        monkeypatch.setattr(
+            stage, "with_position", lambda rows, _: rows.withColumn("__position", F.lit(0))
+        )
+    twice = [{**BEN, "id": key, "city": city} for key in range(50) for city in ("Bonn", "Bern")]
+
+    load(1, *twice)
+
+    cities = {row["city"] for row in spark.table(table).collect()}
+    assert (cities == {"Bern"}) is guarded
+
+
+def test_a_value_and_a_null_that_change_places_are_a_change(load, monkeypatch, guarded):
+    """Null mask, by column: without it, both states have one hash and the change is lost."""
+    if not guarded:
+        monkeypatch.setattr(row_hash, "_column_hash", lambda c: f"xxhash64({quote(c.name)})")
+    load(1, {"id": 1, "name": None, "city": "x"})
+
+    done = load(2, {"id": 1, "name": "x", "city": None})
+
+    assert done.opened == (1 if guarded else 0)

@@ -1,0 +1,132 @@
+"""What happens during a merge, at the end of every phase of the commit protocol."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakekit.contracts import load_contract
+from tests.spark.conftest import CONTRACT
+from tests.spark.phases import PHASES, Crash, at_the_end_of, crash_at_the_end_of
+
+TIMED = load_contract(
+    CONTRACT.replace(
+        "  - {name: city, type: string}",
+        "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
+    ).replace("keys: [id]", "keys: [id], sequence_by: at")
+)
+MERGED = [
+    (1, "Oslo", 1, 3, False),
+    (1, "Rome", 3, None, True),
+    (2, "Bonn", 1, 3, False),
+    (2, "Bern", 3, None, True),
+]
+
+
+def ann(city: str, day: int) -> dict[str, Any]:
+    return {"id": 1, "name": "Ann", "city": city, "at": f"2026-01-{day:02}T00:00:00Z"}
+
+
+def ben(city: str, day: int) -> dict[str, Any]:
+    return {"id": 2, "name": "Ben", "city": city, "at": f"2026-01-{day:02}T00:00:00Z"}
+
+
+@pytest.fixture
+def told(load: Callable[..., Any]) -> Callable[..., Any]:
+    def tell(day: int, *records: dict[str, Any], **over: Any) -> Any:
+        return load(day, *records, extract="changes", promise=TIMED, **over)
+
+    tell(1, ann("Oslo", 1), ben("Bonn", 1))
+    return tell
+
+
+def compaction(table: str) -> str:
+    name = table.removeprefix("lake.")
+    options = "options => map('rewrite-all', 'true')"
+    return f"CALL lake.system.rewrite_data_files(table => '{name}', {options})"
+
+
+def expiry(table: str) -> str:
+    name = table.removeprefix("lake.")
+    older = "older_than => TIMESTAMP '9999-01-01 00:00:00'"
+    return f"CALL lake.system.expire_snapshots(table => '{name}', retain_last => 1, {older})"
+
+
+def assert_sound(spark: SparkSession, table: str) -> None:
+    """Hold every state that main ever had against the invariants."""
+    for state in spark.sql(f"SELECT DISTINCT snapshot_id FROM {table}.history").collect():
+        rows = f"{table} VERSION AS OF {state['snapshot_id']}"
+        twice = f"SELECT id FROM {rows} WHERE _is_current GROUP BY id HAVING count(*) > 1"
+        assert not spark.sql(twice).collect()
+        odd = "_is_current != (_valid_to IS NULL) OR _valid_to <= _valid_from"
+        assert not spark.sql(f"SELECT 1 FROM {rows} WHERE {odd}").collect()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_another_merge(told, spark, table, rows, monkeypatch, phase):
+    """It touches a key that this run touches too."""
+    at_the_end_of(
+        monkeypatch,
+        phase,
+        lambda: told(2, ben("Paris", 2), {**ann("Lima", 9), "id": 3}, run_id="other"),
+    )
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == [
+        *MERGED[:2],
+        (2, "Bonn", 1, 2, False),
+        (2, "Paris", 2, 3, False),
+        (2, "Bern", 3, None, True),
+        (3, "Lima", 9, None, True),
+    ]
+    assert_sound(spark, table)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_compaction_and_expiry(told, spark, table, rows, monkeypatch, phase):
+    """Files are written anew, and no snapshot but the newest of each branch stays."""
+    told(2, ben("Bonn", 2), {**ann("Lima", 2), "id": 3})
+    calls, done = (compaction(table), expiry(table)), []
+    at_the_end_of(monkeypatch, phase, lambda: done.extend(spark.sql(c).first() for c in calls))
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert done[0]["rewritten_data_files_count"] > 0
+    assert done[1]["deleted_manifest_lists_count"] > 0
+    assert rows("id, city") == [*MERGED, (3, "Lima", 2, None, True)]
+    assert_sound(spark, table)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_expiry(told, spark, table, rows, monkeypatch, phase):
+    """The branch stands on snapshots that go."""
+    at_the_end_of(monkeypatch, phase, lambda: spark.sql(expiry(table)).first())
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == MERGED
+    assert_sound(spark, table)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_crash_then_another_run_then_the_same_again(told, spark, table, rows, monkeypatch, phase):
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, phase)
+        with pytest.raises(Crash):
+            told(3, ann("Rome", 3), ben("Bern", 3), run_id="mine")
+    published = phase == "fast-forward"
+    assert (rows("id, city") == MERGED) is published
+    told(4, ann("Lima", 4), run_id="other")
+
+    again = told(3, ann("Rome", 3), ben("Bern", 3), run_id="mine")
+
+    assert again.committed is not published
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 3, False),
+        (1, "Rome", 3, 4, False),
+        (1, "Lima", 4, None, True),
+        *MERGED[2:],
+    ]
+    assert_sound(spark, table)

@@ -1,0 +1,116 @@
+"""What makes a merge fast, read from its physical plans and from the files that it opens."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from lakekit.spark import stage
+from lakekit.spark.session import session_settings
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+NARROW = {"id", "_is_current", "_valid_from", "_row_hash"}
+
+
+def scans(plan: str, table: str) -> list[set[str]]:
+    """Return the columns of each scan of a table."""
+    found = re.findall(rf"BatchScan {re.escape(table)}\[([^\]]*)\]", plan)
+    return [{column.partition("#")[0].strip() for column in each.split(",")} for each in found]
+
+
+def up_to_the_join(plan: str, table: str) -> Iterator[str]:
+    """Yield the operators above the scan of a table, up to the first join."""
+    lines = plan.splitlines()
+    (start,) = (n for n, line in enumerate(lines) if f"BatchScan {table}[" in line)
+    depth = _depth(lines[start])
+    for line in reversed(lines[:start]):
+        if _depth(line) < depth:
+            depth = _depth(line)
+            yield line
+            if "Join" in line:
+                return
+    raise AssertionError(f"no join above the scan in {plan}")
+
+
+def _depth(line: str) -> int:
+    found = re.search(r"[A-Za-z]", re.sub(r"\(\d+\)", lambda m: " " * len(m.group()), line))
+    return found.start() if found else len(line)
+
+
+@pytest.fixture
+def staged_plans(spark, monkeypatch):
+    """The physical plans by which change sets are staged, whole: an adaptive one is not yet."""
+    plans, real = [], stage.order.select_staged
+
+    def select_staged(resolved, contract):
+        frame = real(resolved, contract)
+        plans.append(frame._jdf.queryExecution().executedPlan().toString())
+        return frame
+
+    monkeypatch.setattr(stage.order, "select_staged", select_staged)
+    with session_settings(spark, {"spark.sql.adaptive.enabled": "false"}):
+        yield plans
+
+
+@pytest.fixture
+def merge_plans(spark, monkeypatch):
+    """The physical plans of MERGE statements."""
+    plans, real = [], type(spark).sql
+
+    def sql(self, text, *arguments, **options):
+        if text.startswith("MERGE INTO"):
+            plans.append(real(self, f"EXPLAIN {text}").first()[0])
+        return real(self, text, *arguments, **options)
+
+    monkeypatch.setattr(type(spark), "sql", sql)
+    return plans
+
+
+@pytest.mark.parametrize("extract", ["full", "incremental"])
+def test_the_table_is_scanned_narrow_and_vectorised(load, table, staged_plans, extract):
+    load(1, ANN, BEN)
+    staged_plans.clear()
+
+    load(2, {**ANN, "city": "Rome"}, BEN, extract=extract)
+
+    (plan,) = staged_plans
+    (columns,) = scans(plan, table)
+    assert columns <= NARROW
+    assert "_is_current = true" in plan
+    assert "ColumnarToRow" in next(up_to_the_join(plan, table))
+
+
+def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans):
+    load(1, ANN, BEN)
+    merge_plans.clear()
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    (plan,) = merge_plans
+    way = list(up_to_the_join(plan, table))
+    assert "BroadcastHashJoin" in way[-1]
+    assert not [line for line in way if "Exchange" in line or "Sort" in line]
+
+
+def test_no_file_of_the_history_is_opened(load, rows, spark, table):
+    """The files are gone, and nothing but a reading of the history notices."""
+    load(1, ANN, BEN)
+    load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
+    closed = f"SELECT file_path FROM {table}.files WHERE partition._is_current = false"
+    files = [Path(row["file_path"].removeprefix("file:")) for row in spark.sql(closed).collect()]
+    for file in files:
+        file.unlink()
+
+    load(3, {**ANN, "city": "Lima"}, BEN)
+    load(4, {**ANN, "city": "Oslo"}, extract="incremental")
+    load(5, {**ANN, "city": "Oslo"})
+
+    assert files
+    current = spark.table(table).where("_is_current").select("id", "city").collect()
+    assert current == [(1, "Oslo")]
+    with pytest.raises((PySparkException, Py4JJavaError)):
+        rows()
