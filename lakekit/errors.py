@@ -18,7 +18,7 @@ LakekitError
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
     ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio
-    ├── LateExtractError              a full extract older than one that is already merged
+    ├── LateExtractError              an extract older than one that is already merged
     ├── SchemaMismatchError           table and contract disagree in a way that cannot be evolved
     ├── InvariantViolatedError        a merge would break the history; nothing was published
     └── MissingEvidenceError          a job said success, the table does not show it
@@ -102,7 +102,7 @@ class TooManyDeletedError(TerminalError):
 
 
 class LateExtractError(TerminalError):
-    """A full extract is older than one that is already merged."""
+    """Without `sequence_by`: an extract is older than one that is already merged."""
 
 
 class SchemaMismatchError(TerminalError):

@@ -6,14 +6,6 @@ import sys
 import warnings
 from pathlib import Path
 
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
-from cryptography.hazmat.primitives.serialization.pkcs12 import (
-    PKCS12Certificate,
-    serialize_java_truststore,
-)
-from cryptography.utils import CryptographyDeprecationWarning
-from cryptography.x509 import load_der_x509_certificate
-
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
     "org.xerial:sqlite-jdbc:3.50.3.0",
@@ -78,6 +70,17 @@ def trust_options(folder: Path) -> str:
 
     A Java from a package index knows public authorities only, not those of a company's proxy.
     """
+    # Glue has none of it, and needs none.
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415
+        BestAvailableEncryption,
+    )
+    from cryptography.hazmat.primitives.serialization.pkcs12 import (  # noqa: PLC0415
+        PKCS12Certificate,
+        serialize_java_truststore,
+    )
+    from cryptography.utils import CryptographyDeprecationWarning  # noqa: PLC0415
+    from cryptography.x509 import load_der_x509_certificate  # noqa: PLC0415
+
     authorities = ssl.create_default_context().get_ca_certs(binary_form=True)
     if not authorities:
         return ""
