@@ -5,6 +5,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +23,7 @@ app = typer.Typer(
 )
 FOLDER = Path("build/sandbox")
 STATE = "state.json"
+EXAMPLE = "airports_api"
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
 
 
@@ -35,38 +38,35 @@ def up(
     secret: Annotated[
         list[str] | None, typer.Option(help="name=value: put a secret into Secrets Manager.")
     ] = None,
+    release: Annotated[str, typer.Option(help="Release that the example API serves.")] = "20240806",
 ) -> None:
     """Start a sandbox and keep it running until Ctrl-C. All its data is in memory.
 
-    Example: lakekit sandbox up --base-url airports_api=http://127.0.0.1:8080
+    The example API runs beside it, unless --base-url gives another address for airports_api.
+
+    Example: lakekit sandbox up
     """
     from sandbox.aws import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
     from sandbox.aws.template import SynthesisError  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, _interrupt)
-    sandbox = Sandbox(
-        root=_root(),
-        folder=data,
-        base_urls=_pairs("--base-url", base_url),
-        secrets=_pairs("--secret", secret),
-        cold=cold,
-        port=port,
-    )
-    state = data / STATE
+    given = _pairs("--base-url", base_url)
     try:
-        with sandbox:
-            state.write_text(json.dumps({"endpoint": sandbox.endpoint, "pid": os.getpid()}))
-            _greet(sandbox)
-            while sandbox.alive:
-                time.sleep(0.2)
-            raise SandboxError(f"the sandbox ended; see {data / 'logs' / 'server.log'}")
+        with _example(given, release) as (base_urls, secrets):
+            sandbox = Sandbox(
+                root=_root(),
+                folder=data,
+                base_urls=base_urls,
+                secrets=secrets | _pairs("--secret", secret),
+                cold=cold,
+                port=port,
+            )
+            _keep(sandbox, data / STATE)
     except KeyboardInterrupt:
         typer.echo("stopped; the data is gone", err=True)
     except (SandboxError, SynthesisError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
-    finally:
-        state.unlink(missing_ok=True)
 
 
 @app.command()
@@ -99,6 +99,41 @@ def run(
         typer.echo(json.dumps({"execution": execution.name, **asdict(outcome)}))
     if outcome.status != "SUCCEEDED":
         raise typer.Exit(1)
+
+
+@contextmanager
+def _example(
+    base_urls: dict[str, str], release: str
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Serve the example API where its source is given no other address; add its secret."""
+    if EXAMPLE in base_urls:
+        yield base_urls, {}
+        return
+    from examples.airports.server import API_KEY, AirportsServer  # noqa: PLC0415
+
+    try:
+        server = AirportsServer(release)
+    except ValueError as error:
+        raise InvalidStepInputError(f"--release: {error}") from None
+    with server as api:
+        told = f"{api.address}, release {release}; another: curl -X PUT -d 20250909"
+        typer.echo(f"example API at {told} {api.address}/release", err=True)
+        yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": API_KEY}
+
+
+def _keep(sandbox: Any, state: Path) -> None:
+    """Run until Ctrl-C, or until the sandbox ends by itself."""
+    from sandbox.aws import SandboxError  # noqa: PLC0415
+
+    try:
+        with sandbox:
+            state.write_text(json.dumps({"endpoint": sandbox.endpoint, "pid": os.getpid()}))
+            _greet(sandbox)
+            while sandbox.alive:
+                time.sleep(0.2)
+            raise SandboxError(f"the sandbox ended; see {state.parent / 'logs' / 'server.log'}")
+    finally:
+        state.unlink(missing_ok=True)
 
 
 def _root() -> Path:

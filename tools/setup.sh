@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set up all that `make demo` and `make test` need, below this folder: packages, Java, Node, jars.
+# Set up all that `make demo` and `make test` need: packages, Java and Node below this folder, jars in ~/.cache/lakekit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-$(command -v python3.11 || command -v python3)}
