@@ -1,23 +1,35 @@
 """The data contract of one table: what a person writes, validated once, then trusted."""
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, Self
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator, model_validator
 
+from lakekit.contract_faults import (
+    FILE_POSITION,
+    NamedType,
+    column_faults,
+    document_faults,
+    fit_faults,
+    option_faults,
+    refuse,
+)
 from lakekit.endpoints import Endpoint
-from lakekit.models import FileModel, Model, Name
+from lakekit.models import Fault, FileModel, Model, Name, Path
 from lakekit.sqltypes import SqlType, parse_type
 
-FILE_POSITION = "file_position"
 CONTROL_COLUMNS = (
     "_ingested_at", "_source_file", "_is_current", "_valid_from", "_valid_to", "_row_hash",
 )  # fmt: skip
 RESERVED = {*CONTROL_COLUMNS, "_is_deleted", "_raw", "_fault", "_position", "_corrupt_record"}
-NOT_KEYS = ("array", "map", "struct", "double", "float", "binary")
-SEQUENCES = ("timestamp", "timestamp_ntz", "date")
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Ratio = Annotated[float, Field(ge=0, le=1)]
+# Told apart by their form, so that a wrong one is one fault and not one for each.
+TieBreak = Annotated[
+    Annotated[tuple[ColumnName, ...], Tag("columns")]
+    | Annotated[Literal["quarantine"], Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "columns"),
+]
 
 
 class Column(Model):
@@ -62,19 +74,14 @@ class History(Model):
     deletes: Literal["close", "ignore", "mark"] = "close"
     delete_scope: tuple[ColumnName, ...] = ()
     max_deleted_ratio: Ratio = 0.2
-    tie_break: tuple[ColumnName, ...] | Literal["quarantine"] = (FILE_POSITION,)
+    tie_break: TieBreak = (FILE_POSITION,)
     late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
     null_keys: Literal["quarantine", "fail"] = "quarantine"
     new_column: Literal["keep", "reversion"] = "keep"
 
     @model_validator(mode="after")
     def _options_agree(self) -> Self:
-        if not self.keys and self.mode != "append":
-            raise ValueError(f"keys: {self.mode} needs at least one column")
-        if self.track_history_columns is not None and self.track_history_except:
-            raise ValueError("give track_history_columns or track_history_except, not both")
-        if self.deletes == "mark" and self.mode != "scd2":
-            raise ValueError("deletes: mark needs mode scd2; other modes have no versions to mark")
+        refuse(option_faults(vars(self)))
         return self
 
 
@@ -106,37 +113,13 @@ class Maintenance(Model):
     snapshots: Snapshots = Snapshots()
 
 
-def history_faults(history: History, columns: Sequence[Column]) -> Iterator[str]:
+def history_faults(history: History, columns: Sequence[Column]) -> Iterator[Fault]:
     """Yield what of a history section does not fit the schema."""
-    known = {column.name: column for column in columns}
-    named = {
-        "keys": history.keys,
-        "sequence_by": (history.sequence_by,) if history.sequence_by else (),
-        "track_history_columns": history.track_history_columns or (),
-        "track_history_except": history.track_history_except,
-        "except_columns": history.except_columns,
-        "delete_scope": history.delete_scope,
-        "tie_break": () if history.tie_break == "quarantine" else history.tie_break,
-    }
-    for option, names in named.items():
-        if len(set(names)) < len(names):
-            yield f"history.{option}: a column stands twice"
-        for name in names:
-            if name not in known and (option, name) != ("tie_break", FILE_POSITION):
-                yield f"history.{option}: '{name}' is not a column of the schema"
-    for key in history.keys:
-        if key in known and known[key].sql_type.name in NOT_KEYS:
-            yield f"history.keys: '{key}' is {known[key].type}, which cannot be a key"
-        if key in history.except_columns:
-            yield f"history.except_columns: '{key}' is a key and must be stored"
-    sequence = known.get(history.sequence_by or "")
-    if sequence and sequence.sql_type.name not in SEQUENCES:
-        yield (
-            f"history.sequence_by: '{sequence.name}' is {sequence.type}; "
-            f"it must be one of {', '.join(SEQUENCES)}"
-        )
-    for scope in set(history.delete_scope) & set(history.except_columns):
-        yield f"history.delete_scope: '{scope}' must be stored"
+    return fit_faults(vars(history), _named_types(columns))
+
+
+def _named_types(columns: Sequence[Column]) -> list[NamedType]:
+    return [NamedType(column.name, column.sql_type) for column in columns]
 
 
 class Contract(FileModel):
@@ -155,13 +138,20 @@ class Contract(FileModel):
 
     @model_validator(mode="after")
     def _columns_agree(self) -> Self:
-        names = [column.name.lower() for column in self.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"schema: {', '.join(twice)} stands twice (case does not count)")
-        for fault in history_faults(self.history, self.columns):
-            raise ValueError(fault)
+        refuse(
+            [
+                *column_faults(_named_types(self.columns)),
+                *history_faults(self.history, self.columns),
+            ]
+        )
         return self
+
+    @classmethod
+    def faults_between(
+        cls, document: Mapping[str, Any], broken: Collection[Path]
+    ) -> Iterator[Fault]:
+        """Yield what does not fit together in a contract; see `FileModel`."""
+        return document_faults(document, broken, vars(History.model_construct()))
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -1,17 +1,31 @@
 """The base of every model, and the loader of YAML files: strict, and with all errors at once."""
 
-from collections.abc import Hashable
+import sys
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
 
 MAX_FILE_BYTES = 1_000_000
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+Path = tuple[str | int, ...]
+BETWEEN_FIELDS = "between_fields"
+
+
+class Fault(NamedTuple):
+    """What is wrong at one place of a file."""
+
+    path: Path
+    message: str
+
+    def __str__(self) -> str:
+        return f"{'.'.join(str(part) for part in self.path) or '(file)'}: {self.message}"
 
 
 class Model(BaseModel):
@@ -36,10 +50,37 @@ class FileModel(Model):
         Raises:
             InvalidContractError: With one line per fault: where it is and what to do.
         """
+        document = parse_yaml(text, name=name)
         try:
-            return cls.model_validate(parse_yaml(text, name=name))
+            return cls.model_validate(document)
         except ValidationError as error:
-            raise InvalidContractError(describe_faults(error, cls, name)) from None
+            faults = cls._all_faults(document, error)
+            raise InvalidContractError("\n".join(f"{name}: {fault}" for fault in faults)) from None
+
+    @classmethod
+    def faults_between(
+        cls, document: Mapping[str, Any], broken: Collection[Path]
+    ) -> Iterator[Fault]:
+        """Yield what does not fit together in a file, whichever single fields are wrong.
+
+        Args:
+            document: The file.
+            broken: Where a value did not parse.
+        """
+        yield from ()
+
+    @classmethod
+    def _all_faults(cls, document: dict[str, Any], error: ValidationError) -> list[Fault]:
+        """Return each fault once, in the order of the file."""
+        single: list[Fault] = []
+        between: list[Fault] = []
+        for each in _errors(error):
+            faults = between if each["type"] == BETWEEN_FIELDS else single
+            faults.append(Fault(_path_in(document, each), _message(each, cls)))
+        # Validators of a whole model run only where each field is right; these always.
+        found = list(cls.faults_between(document, [fault.path for fault in single]))
+        once = dict.fromkeys(single + (found or between))
+        return sorted(once, key=lambda fault: _position(document, fault.path))
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -82,15 +123,57 @@ def parse_yaml(text: str, *, name: str, error: type[TerminalError] = InvalidCont
 
 
 def describe_faults(error: ValidationError, model: type[BaseModel], name: str) -> str:
-    """Return one line per fault of a file: its path, what is wrong, what to do."""
-    lines = []
-    for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        path = ".".join(str(part) for part in fault["loc"]) or "(file)"
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = f"unknown field{_suggestion(model, fault['loc'])}"
-        lines.append(f"{name}: {path}: {message}")
-    return "\n".join(lines)
+    """Return one line per fault: its path, what is wrong, what to do."""
+    return "\n".join(
+        f"{name}: {Fault(fault['loc'], _message(fault, model))}" for fault in _errors(error)
+    )
+
+
+def child(node: Any, part: str | int) -> Any:
+    """Return what a mapping or list holds under one part of a path; None if nothing."""
+    return node[part] if _holds(node, part) else None
+
+
+def _holds(node: Any, part: str | int) -> bool:
+    if isinstance(node, list):
+        return isinstance(part, int) and part < len(node)
+    return isinstance(node, dict) and part in node
+
+
+def _errors(error: ValidationError) -> list[ErrorDetails]:
+    """Return Pydantic's errors, but not that a list is short because its items are wrong."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    above = {fault["loc"][:end] for fault in found for end in range(len(fault["loc"]))}
+    return [each for each in found if each["type"] != "too_short" or each["loc"] not in above]
+
+
+def _message(fault: ErrorDetails, model: type[BaseModel]) -> str:
+    if fault["type"] == "extra_forbidden":
+        return f"unknown field{_suggestion(model, fault['loc'])}"
+    return fault["msg"].removeprefix("Value error, ")
+
+
+def _path_in(document: Any, fault: ErrorDetails) -> Path:
+    """Return where a fault is in the file: without the tags that Pydantic gives to unions."""
+    node, path = document, Path()
+    is_absent = fault["type"] in ("missing", "invalid_key")
+    for at, part in enumerate(fault["loc"], start=1):
+        if _holds(node, part) or (is_absent and isinstance(node, dict) and at == len(fault["loc"])):
+            path = (*path, part)
+            node = child(node, part)
+    return path
+
+
+def _position(document: Any, path: Path) -> list[int]:
+    """Return a key that sorts paths as they stand in the file; what is absent comes last."""
+    node = document
+    position: list[int] = []
+    for part in path:
+        if not _holds(node, part):
+            return [*position, sys.maxsize]
+        position.append(list(node).index(part) if isinstance(node, dict) else int(part))
+        node = node[part]
+    return position
 
 
 def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:

@@ -42,5 +42,18 @@ def test_reports_a_fault_in_the_words_of_the_files_kind(
     assert fault in result.stderr
 
 
+def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    text = CONTRACT.read_text().replace("keys: [icao]", "keys: [nope, lat]\n  sequence_by: nope2")
+    bad.write_text(text.replace("{name: iata, type: string", "{name: iata, type: strng"))
+
+    assert check(bad).stderr.splitlines() == [
+        f"{bad}: schema.1.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
+        f"{bad}: history.keys: 'nope' is not a column of the schema",
+        f"{bad}: history.keys: 'lat' is double, which cannot be a key",
+        f"{bad}: history.sequence_by: 'nope2' is not a column of the schema",
+    ]
+
+
 def test_reports_a_file_that_is_not_there() -> None:
     assert "No such file" in check(Path("nowhere.yaml")).stderr

@@ -1,0 +1,162 @@
+"""What does not fit together in a contract: columns that stand twice, options that disagree.
+
+The parts come as a person wrote them, so that a fault of one field hides none of another. What
+did not parse is None here, and what depends on it is not judged.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from pydantic_core import PydanticCustomError
+
+from lakekit.models import BETWEEN_FIELDS, Fault, Path, child
+from lakekit.sqltypes import SqlType, parse_type
+
+FILE_POSITION = "file_position"
+NOT_KEYS = ("array", "map", "struct", "double", "float", "binary")
+SEQUENCES = ("timestamp", "timestamp_ntz", "date")
+_NAMING = (
+    "keys", "sequence_by", "track_history_columns", "track_history_except", "except_columns",
+    "delete_scope", "tie_break",
+)  # fmt: skip
+
+
+class NamedType(NamedTuple):
+    """What is known of a column."""
+
+    name: str | None
+    type: SqlType | None
+
+
+def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield which options of a history section disagree with each other."""
+    mode, keys = options["mode"], options["keys"]
+    if keys is not None and not keys and mode in ("scd2", "scd1"):
+        yield Fault(("history",), f"keys: {mode} needs at least one column")
+    if options["track_history_columns"] is not None and options["track_history_except"]:
+        either = "give track_history_columns or track_history_except, not both"
+        yield _fault("track_history_except", either)
+    if options["deletes"] == "mark" and mode in ("scd1", "append"):
+        yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
+
+
+def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
+    """Yield each column whose name another one before it has."""
+    seen: set[str] = set()
+    for position, column in enumerate(columns):
+        name = (column.name or "").lower()
+        if name in seen:
+            message = f"{name} stands twice (case does not count)"
+            yield Fault(("schema", position, "name"), message)
+        if name:
+            seen.add(name)
+
+
+def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iterator[Fault]:
+    """Yield which options of a history section do not fit the schema."""
+    types = {column.name: column.type for column in columns}
+    named = {option: _names(options, option) for option in _NAMING}
+    for option, names in named.items():
+        if len(set(names)) < len(names):
+            yield _fault(option, "a column stands twice")
+        # A column whose name did not parse may be the one that is meant.
+        if None not in types:
+            yield from _unknown(option, names, types)
+    yield from _wrong_types(named, types)
+    for name in dict.fromkeys(named["except_columns"]):
+        if name in named["keys"]:
+            yield _fault("except_columns", f"'{name}' is a key and must be stored")
+        if name in named["delete_scope"]:
+            yield _fault("delete_scope", f"'{name}' must be stored")
+
+
+def document_faults(
+    document: Mapping[str, Any], broken: Collection[Path], defaults: Mapping[str, Any]
+) -> Iterator[Fault]:
+    """Yield what does not fit together in a contract file, other faults of it aside.
+
+    Args:
+        document: The file.
+        broken: Where a value did not parse.
+        defaults: Every option of a history section, as it is when the file does not give it.
+    """
+    sound = _without(document, broken)
+    columns = _columns(document, sound)
+    yield from column_faults(columns)
+    history = sound.get("history")
+    if isinstance(history, dict):
+        options = {**defaults, **history}
+        yield from option_faults(options)
+        yield from fit_faults(options, columns)
+
+
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise what a validator of a whole model found, if anything.
+
+    Raises:
+        PydanticCustomError: With all faults; `FileModel.from_yaml` tells them one by one.
+    """
+    if found := "; ".join(map(str, faults)):
+        raise PydanticCustomError(BETWEEN_FIELDS, found)
+
+
+def _unknown(option: str, names: Sequence[str], known: Collection[str | None]) -> Iterator[Fault]:
+    for name in dict.fromkeys(names):
+        if name not in known and (option, name) != ("tie_break", FILE_POSITION):
+            yield _fault(option, f"'{name}' is not a column of the schema")
+
+
+def _wrong_types(
+    named: Mapping[str, Sequence[str]], types: Mapping[str | None, SqlType | None]
+) -> Iterator[Fault]:
+    for key in dict.fromkeys(named["keys"]):
+        kind = types.get(key)
+        if kind and kind.name in NOT_KEYS:
+            yield _fault("keys", f"'{key}' is {kind}, which cannot be a key")
+    for name in named["sequence_by"]:
+        kind = types.get(name)
+        if kind and kind.name not in SEQUENCES:
+            must = f"it must be one of {', '.join(SEQUENCES)}"
+            yield _fault("sequence_by", f"'{name}' is {kind}; {must}")
+
+
+def _fault(option: str, message: str) -> Fault:
+    return Fault(("history", option), message)
+
+
+def _names(options: Mapping[str, Any], option: str) -> list[str]:
+    """Return the columns that an option names."""
+    value = options[option]
+    if isinstance(value, str):
+        return [value] if option == "sequence_by" else []
+    return [name for name in value or () if isinstance(name, str)]
+
+
+def _without(document: Mapping[str, Any], broken: Collection[Path]) -> dict[str, Any]:
+    """Return a copy of a document with None for each value that did not parse."""
+    sound = deepcopy(dict(document))
+    for *parents, last in broken:
+        node: Any = sound
+        for part in parents:
+            node = child(node, part)
+        if isinstance(node, dict) or child(node, last) is not None:
+            node[last] = None
+    return sound
+
+
+def _columns(document: Mapping[str, Any], sound: Mapping[str, Any]) -> list[NamedType]:
+    """Return the columns of a schema, with their names even where another part is wrong."""
+    field = "schema" if "schema" in document else "columns"
+    if not isinstance(sound.get(field), list):
+        return [NamedType(None, None)]
+    found = []
+    for written, parsed in zip(document[field], sound[field], strict=True):
+        name, text = child(written, "name"), child(parsed, "type")
+        found.append(
+            NamedType(
+                name if isinstance(name, str) else None,
+                parse_type(text) if isinstance(text, str) else None,
+            )
+        )
+    return found
