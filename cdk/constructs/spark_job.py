@@ -49,14 +49,16 @@ class SparkJob(Construct):
     ) -> None:
         super().__init__(scope, job)
         self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
-        packages.library.grant_read(self.role)
+        script = assets.Asset(self, "script", path=str(packages.root / "glue_jobs" / f"{job}.py"))
         packages.wheels.grant_read(self.role)
+        self._allow_packages(script, packages.library)
         self.job = glue.PySparkEtlJob(
             self,
             "job",
             job_name=environment.name(job),
-            role=self.role,
-            script=glue.Code.from_asset(str(packages.root / "glue_jobs" / f"{job}.py")),
+            # `Code` would grant more, such as to list the bucket of all packages in the account.
+            role=self.role.without_policy_updates(),
+            script=glue.Code.from_bucket(script.bucket, script.s3_object_key),
             glue_version=glue.GlueVersion.V5_1,
             worker_configuration=glue.WorkerConfiguration(
                 worker_type=glue.WorkerType.G_1X, number_of_workers=environment.jobs.workers
@@ -74,6 +76,10 @@ class SparkJob(Construct):
             },
         )
         self._allow_telemetry(scope)
+
+    def _allow_packages(self, *packages: assets.Asset) -> None:
+        keys = [each.bucket.arn_for_objects(each.s3_object_key) for each in packages]
+        self.role.add_to_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=keys))
 
     def _allow_telemetry(self, scope: Construct) -> None:
         self.role.add_to_policy(

@@ -1,6 +1,7 @@
 """What each role may do: what its step needs, and no more."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -84,3 +85,31 @@ def test_a_role_has_no_wildcard_where_a_name_is_known(stacks: Stacks, step: str)
     everywhere = {action for action, to in rights(stacks, step).items() if '"*"' in to}
 
     assert everywhere <= {"cloudwatch:PutMetricData"}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_reads_its_script_and_packages_and_nothing_else_of_their_bucket(
+    stacks: Stacks, job: str
+) -> None:
+    granted = {
+        (action, json.loads(text)["Fn::Join"][1][-1].partition("-assets-")[2])
+        for action, resources in rights(stacks, job).items()
+        for text in resources
+        if "-assets-" in text
+    }
+
+    (properties,) = (
+        each["Properties"]
+        for each in stacks["compute"].find_resources("AWS::Glue::Job").values()
+        if each["Properties"]["Name"].endswith(job)
+    )
+    used = set(re.findall(r"-assets-([^/]+/[0-9a-f]{64}[.a-z]+)", json.dumps(properties)))
+    assert len(used) == 3
+    assert granted == {("s3:GetObject", key) for key in used}
+
+
+def test_no_policy_covers_the_whole_bucket_of_packages(stacks: Stacks) -> None:
+    for template in stacks.values():
+        for policy in template.find_resources("AWS::IAM::Policy").values():
+            text = json.dumps(policy)
+            assert re.findall(r"-assets-[^/\"]+(?:/\*)?\"", text) == []
