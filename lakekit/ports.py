@@ -21,7 +21,6 @@ class ObjectInfo:
     key: str
     size: int
     etag: str
-    last_modified: datetime
 
 
 class ObjectStore(Protocol):
@@ -49,9 +48,6 @@ class ObjectStore(Protocol):
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object inside the bucket, server-side."""
-
-    def delete(self, key: str) -> None:
-        """Delete the object; a missing one is no error."""
 
 
 class TableCatalog(Protocol):

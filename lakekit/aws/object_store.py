@@ -40,7 +40,7 @@ class S3ObjectStore:
                 found = self._client.head_object(Bucket=self._bucket, Key=key)
         except ObjectNotFoundError:
             return None
-        return ObjectInfo(key, found["ContentLength"], found["ETag"], found["LastModified"])
+        return ObjectInfo(key, found["ContentLength"], found["ETag"])
 
     def put(
         self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
@@ -65,21 +65,17 @@ class S3ObjectStore:
         with translated(prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
                 for each in page.get("Contents", []):
-                    yield ObjectInfo(each["Key"], each["Size"], each["ETag"], each["LastModified"])
+                    yield ObjectInfo(each["Key"], each["Size"], each["ETag"])
 
     def copy(self, source_key: str, key: str) -> None:
-        """Copy an object of up to 5 GB inside the bucket."""
+        """Copy an object of up to 5 GB inside the bucket; tags, which need rights, stay behind."""
         with translated(source_key):
             self._client.copy_object(
                 Bucket=self._bucket,
                 Key=key,
                 CopySource={"Bucket": self._bucket, "Key": source_key},
+                TaggingDirective="REPLACE",
             )
-
-    def delete(self, key: str) -> None:
-        """Delete the object; a missing one is no error."""
-        with translated(key):
-            self._client.delete_object(Bucket=self._bucket, Key=key)
 
 
 class _Stream(io.RawIOBase):

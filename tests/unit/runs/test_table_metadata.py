@@ -102,6 +102,59 @@ def test_small_files_and_many_deletes_ask_for_maintenance(
     assert wants_maintenance(contract(), healthy(**summary)) is wanted
 
 
+PARTITIONED = contract(table=Table(partition_by=("price",)))
+
+
+def commits(*files: int, partitions: int = 1, size: int = 1, **first: str) -> dict[str, Any]:
+    """Return a table of commits that add so many data files each; the first says more."""
+    known: dict[str, str] = first
+    chain = []
+    for number, added in enumerate(files, 1):
+        summary = {
+            "added_data_files": str(added), "added_files_size": str(added * size),
+            "changed_partition_count": str(partitions), "total_data_files": str(sum(files)),
+        } | known  # fmt: skip
+        chain.append(snapshot(number, parent=number - 1, **summary))
+        known = {}
+    return table(*chain)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "wanted"),
+    [
+        # One load of many partitions leaves one file in each, twelve leave twelve.
+        (commits(50, partitions=50), False),
+        (commits(*[50] * 11, partitions=50), False),
+        (commits(*[50] * 12, partitions=50), True),
+        # Deletes change partitions that get no file.
+        (commits(*[1] * 12, partitions=30), True),
+        (commits(12), True),
+        (commits(12, size=128 * 2**20), False),
+        # A large load does not hide the small ones after it.
+        (commits(99, *[1] * 12, added_files_size=str(99 * 128 * 2**20)), True),
+        # A commit that rewrites files adds those only that it does not remove.
+        (commits(12, deleted_data_files="1"), False),
+    ],
+)
+def test_a_partitioned_table_counts_what_a_partition_got(
+    metadata: dict[str, Any], wanted: bool
+) -> None:
+    assert wants_maintenance(PARTITIONED, metadata) is wanted
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "wanted"),
+    [({"deleted_data_files": "99"}, False), ({"manifests_replaced": "9"}, True)],
+)
+def test_a_partitioned_table_counts_from_its_last_compaction(
+    rewrite: dict[str, str], wanted: bool
+) -> None:
+    found = commits(7, 0, 5)
+    found["snapshots"][1]["summary"] = snapshot(0, operation="replace", **rewrite)["summary"]
+
+    assert wants_maintenance(PARTITIONED, found) is wanted
+
+
 @pytest.mark.parametrize(("snapshots", "wanted"), [(4, False), (5, True)])
 def test_expiry_waits_until_as_many_can_go_as_are_kept(snapshots: int, wanted: bool) -> None:
     limits = Maintenance(snapshots=Snapshots(max_age_days=1, min_to_keep=2))
