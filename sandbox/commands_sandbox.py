@@ -49,7 +49,9 @@ def up(
     from sandbox.aws import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
     from sandbox.aws.template import SynthesisError  # noqa: PLC0415
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A shell that starts it in the background lets it ignore Ctrl-C.
+    for end in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(end, _interrupt)
     given = _pairs("--base-url", base_url)
     try:
         with _example(given, release) as (base_urls, secrets):

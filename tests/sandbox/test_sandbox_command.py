@@ -95,7 +95,10 @@ def test_up_prints_how_to_talk_to_it_and_all_of_it_ends_with_it(sandbox, end):
         assert json.loads(state.read_text())["endpoint"] == endpoint
     finally:
         process.send_signal(end)
-        process.communicate(timeout=30)
+        try:
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert is_gone(endpoint)
     if end != signal.SIGKILL:
         assert not state.exists()
