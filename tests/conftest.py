@@ -12,7 +12,7 @@ settings.register_profile("suite", derandomize=True, deadline=None)
 settings.load_profile("suite")
 
 
-HISTORIES = 1008
+HISTORIES = 1080
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -86,22 +86,30 @@ COMBINATIONS = (
     Combination("keep_first", {**CHANGES, "track_history_except": ["seen"], "untracked": "ignore"}),
     Combination("mark", {**CHANGES, "deletes": "mark"}, long=True),
     Combination("mark_by_extraction_time", {"deletes": "mark"}, ("full",), late=False),
-    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}),
+    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}, long=True),
     Combination("scope", {**CHANGES, "delete_scope": ["region"]}, ("full", "incremental")),
     Combination("partial", {**CHANGES, "ignore_null_updates": True}, ONLY_CHANGES),
     Combination(
         "partial_in_order", {**CHANGES, "ignore_null_updates": True}, late=False, long=True
     ),
     Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
-    Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True),
+    Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True, long=True),
     Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, MOVED),
-    Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
+    Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED, long=True),
     Combination("by_day", {**CHANGES}, types={"at": "date"}, long=True),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
-    Combination("latest", {**CHANGES, "mode": "scd1"}, ONLY_CHANGES),
+    Combination("latest", {**CHANGES, "mode": "scd1"}, ONLY_CHANGES, long=True),
     Combination("latest_of_all_kinds", {**CHANGES, "mode": "scd1"}, faults=True),
-    Combination("latest_by_extraction_time", {"mode": "scd1"}, ("full", "incremental"), late=False),
+    Combination(
+        "latest_by_extraction_time",
+        {"mode": "scd1"},
+        ("full", "incremental"),
+        late=False,
+        long=True,
+    ),
     Combination("append", {"mode": "append", "sequence_by": "at"}, ("incremental",), ties=False),
-    Combination("append_first", {"mode": "append"}, ("incremental",), late=False, ties=False),
+    Combination(
+        "append_first", {"mode": "append"}, ("incremental",), late=False, ties=False, long=True
+    ),
     Combination("append_all", {"mode": "append", "keys": []}, ("incremental",), late=False),
 )
