@@ -84,6 +84,11 @@ class History(Model):
         refuse(option_faults(vars(self)))
         return self
 
+    @property
+    def ordered_by_extraction(self) -> bool:
+        """Whether a record is as old as its extract."""
+        return self.sequence_by is None and self.mode != "append"
+
 
 class Quality(Model):
     """What share of a run's records may be rejected before the run fails."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from lakekit.contracts import Contract, load_contract
+from lakekit.contracts import load_contract
 from lakekit.errors import InvalidStepInputError
 from sandbox.arguments import given, make_batch, pair_runs, parse_time
 from sandbox.landing import Landing
@@ -50,7 +50,7 @@ def merge(
         create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
         for batch in batches:
-            if _ordered_by_time(promise):
+            if promise.history.ordered_by_extraction:
                 landing.refuse_late(batch)
             landed = landing.land(text, batch, published_runs(spark, table))
             result = merge_scd2(spark, promise, landed, table, staging=_staging(warehouse))
@@ -75,7 +75,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     """
     promise = read_contract(contract)
     batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
-    if _ordered_by_time(promise):
+    if promise.history.ordered_by_extraction:
         Landing(warehouse, promise.contract).refuse_late(batch)
     with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
         from lakekit.spark.context import Merge  # noqa: PLC0415
@@ -157,11 +157,6 @@ def _as_it_is(warehouse: Path) -> Iterator[Path]:
             finally:
                 # Its catalog goes with the folder.
                 spark.stop()
-
-
-def _ordered_by_time(contract: Contract) -> bool:
-    """Whether a record is as old as its extract."""
-    return contract.history.sequence_by is None and contract.history.mode != "append"
 
 
 def _staging(warehouse: Path) -> str:

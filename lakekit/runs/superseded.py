@@ -28,7 +28,7 @@ def superseded_landings(
         metadata: The table's metadata document; empty if there is no table.
     """
     history, landings = contract.history, list(manifests)
-    if history.sequence_by is not None or history.mode == "append":
+    if not history.ordered_by_extraction:
         return ()
     full = [each for each in landings if each.extract == "full"]
     if not full:

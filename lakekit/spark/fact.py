@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.join import overwrites
+from lakekit.spark.records import sequence
 from lakekit.sql.identifiers import quote
 
 # At one moment a record beats presence in a full extract, and that beats absence. What the
@@ -34,3 +37,11 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("partial", F.lit(False)).alias("__partial"),
         columns.get("witness", F.lit(False)).alias("__witness"),
     )
+
+
+def renewed_after(moment: Expression, contract: Contract) -> Expression:
+    """Whether a version shows untracked values that are younger than a moment."""
+    column = contract.column(contract.history.sequence_by or "")
+    if column in contract.stored:
+        return F.expr(sequence(column)) > moment
+    return F.lit(overwrites(contract))

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join
 from lakekit.spark.context import Merge
-from lakekit.spark.fact import ABSENCE, PRESENCE, fact
+from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
-from lakekit.spark.records import sequence
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
@@ -67,7 +65,7 @@ def full_extract_facts(
             moment=at,
             gone=F.lit(False),
             priority=PRESENCE,
-            shown=_renewed_after(at, contract),
+            shown=renewed_after(at, contract),
         ),
         fact(
             contract,
@@ -79,14 +77,6 @@ def full_extract_facts(
             ahead=(F.col("__last") > at) & (merge.moment <= at),
         ),
     ]
-
-
-def _renewed_after(moment: Expression, contract: Contract) -> Expression:
-    """Whether a version shows untracked values that are younger than a moment."""
-    column = contract.column(contract.history.sequence_by or "")
-    if column in contract.stored:
-        return F.expr(sequence(column)) > moment
-    return F.lit(join.overwrites(contract))
 
 
 def _records_ahead(

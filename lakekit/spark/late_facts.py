@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join, order
+from lakekit.spark import order
 from lakekit.spark.context import Merge
-from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact
+from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_after
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.late_extracts import full_extract_facts
 from lakekit.spark.records import sequence
@@ -73,7 +73,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
-    renewed = (own > start) if column in contract.stored else F.lit(join.overwrites(contract))
+    renewed = renewed_after(start, contract)
     return fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),

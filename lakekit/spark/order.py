@@ -97,6 +97,7 @@ def with_lateness(
         sight: What is known of the table.
         extracted: Extraction time of the run.
     """
+    exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
     since, moment = F.col("__newest"), F.col("__moment")
     late = F.col("__known") & (moment <= since)
     if contract.history.mode == "scd1" and contract.history.sequence_by:
@@ -109,7 +110,6 @@ def with_lateness(
         # A key that was absent then, or deleted before it, is known to be gone or back there.
         # One that is absent from an older extract may be there in that one.
         # What changes before it hides what that extract held, which settling remembers.
-        exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
         gone, newest = F.col("__base_hash").isNull(), F.lit(sight.newest_full).cast("timestamp_ntz")
         late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
         # Of a key that comes after an extract that lacks it, though its run was before that one.
@@ -117,7 +117,7 @@ def with_lateness(
     late = late | (F.col("__kind") == "past")
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
-    if contract.history.mode == "scd2" and contract.history.late_changes != "exact":
+    if contract.history.mode == "scd2" and not exact:
         # To say again what holds since that moment is no change.
         again = ~F.col("__gone") & (moment == since) & (F.col("__digest") == F.col("__base_hash"))
         if "__deleted_at" in rows.columns:
