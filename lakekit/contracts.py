@@ -85,6 +85,12 @@ class History(Model):
         return self
 
     @property
+    def exact(self) -> bool:
+        """Whether versions depend on the set of records only, however late some of them come."""
+        ordered = self.sequence_by is not None
+        return ordered and self.mode == "scd2" and self.late_changes == "exact"
+
+    @property
     def ordered_by_extraction(self) -> bool:
         """Whether a record is as old as its extract."""
         return self.sequence_by is None and self.mode != "append"

@@ -23,12 +23,13 @@ def kind_counts() -> list[Expression]:
     ]
 
 
-def read_counts(contract: Contract) -> list[Expression]:
+def read_counts(contract: Contract, extracted: Expression) -> list[Expression]:
     """Return what is counted of records as they are read."""
     counts = [
         F.count(F.lit(1)).alias("all"),
         F.min("__fault").alias("fault"),
         F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
+        F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"),
     ]
     scope = contract.history.delete_scope
     values = F.expr(join.scope_text(scope)) if scope else F.lit(None).cast("string")
@@ -53,8 +54,17 @@ def place_counts() -> list[Expression]:
         F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
         F.count(F.when(aside == "tie", 1)).alias("ties"),
         F.count(F.when(aside == "late", 1)).alias("set_aside"),
-        F.count(F.when(F.col("__late") & aside.isNull() & (place == 1), 1)).alias("late"),
+        *late_counts(place == 1),
         F.min(F.when(real & (place == 1), F.col("__moment"))).cast("string").alias("earliest"),
+    ]
+
+
+def late_counts(placed: Expression) -> list[Expression]:
+    """Return what is counted of late rows, of those that count at their moment."""
+    late, absent = placed & F.col("__late") & F.col("__aside").isNull(), F.col("__absent")
+    return [
+        F.count(F.when(late, 1)).alias("late"),
+        F.count(F.when(late & absent, 1)).alias("late_absent"),
     ]
 
 

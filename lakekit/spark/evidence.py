@@ -36,9 +36,3 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
         parent = snapshot.parentId()
         snapshot = None if parent is None else known.snapshot(parent)
     return found
-
-
-def main_snapshot(spark: SparkSession, table: str) -> int | None:
-    """Return main's head, None for a table without snapshots."""
-    head = load_table(spark, table).currentSnapshot()
-    return None if head is None else int(head.snapshotId())

@@ -28,15 +28,18 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns["moment"].alias("__moment"),
         columns["gone"].alias("__gone"),
         (F.lit(priority) if isinstance(priority, int) else priority).alias("__priority"),
-        columns.get("position", F.lit(None).cast(_POSITION)).alias("__position"),
+        _or_null(columns.get("position"), _POSITION).alias("__position"),
         columns.get("said", F.lit(False)).alias("__said"),
         columns.get("shown", F.lit(False)).alias("__shown"),
         columns.get("known", F.lit(False)).alias("__known"),
         columns.get("version", F.lit(False)).alias("__version"),
-        columns.get("ahead", F.lit(False)).alias("__late_absence"),
         columns.get("partial", F.lit(False)).alias("__partial"),
-        columns.get("witness", F.lit(False)).alias("__witness"),
+        _or_null(columns.get("scopes"), "array<string>").alias("__scopes"),
     )
+
+
+def _or_null(value: Expression | None, kind: str) -> Expression:
+    return F.lit(None).cast(kind) if value is None else value
 
 
 def renewed_after(moment: Expression, contract: Contract) -> Expression:

@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import published_runs
+from lakekit.spark.fact import PRESENCE
+from lakekit.spark.records import sequence
 from lakekit.spark.tables import with_dropped
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import FACTS_DDL, create_facts_table
@@ -40,7 +41,7 @@ class Facts:
         self._contract = merge.contract
         self.name = layout.facts_table(merge.table)
         self.wanted = history.sequence_by is not None and history.mode != "append"
-        self.exact = self.wanted and history.mode == "scd2" and history.late_changes == "exact"
+        self.exact = history.exact
         self.exists = self.wanted and merge.spark.catalog.tableExists(self.name)
 
     @cached_property
@@ -59,15 +60,21 @@ class Facts:
         return self._spark.table(quote_table(self.name)).where("_op != 'X'")
 
     def deletions(self) -> DataFrame | None:
-        """Return the newest known deletion of each key (`__deleted_at`), where order needs it.
+        """Return the newest known deletion of each key, where order needs it.
 
-        Exact histories are derived from all facts instead.
+        `__deleted_at` is its moment, `__deleted_in` the extraction time of its run. Exact
+        histories are derived from all facts instead.
         """
         if self.exact or not self.exists:
             return None
         keys = [quote(key) for key in self._contract.keys]
         deletes = self.records().where("_op = 'D'").groupBy(*keys)
-        return deletes.agg(F.max("_sequence").alias("__deleted_at"))
+        newest = deletes.agg(F.max(F.struct("_sequence", "_ingested_at")).alias("__newest_delete"))
+        return newest.select(
+            *keys,
+            F.col("__newest_delete._sequence").alias("__deleted_at"),
+            F.col("__newest_delete._ingested_at").alias("__deleted_in"),
+        )
 
     def any_since(self, moment: str) -> bool:
         """Whether a record is known at or after a moment."""
@@ -78,15 +85,16 @@ class Facts:
         return bool(found.select(F.lit(1)).take(1))
 
     def remember(self, frames: Sequence[DataFrame]) -> None:
-        """Append facts, once per run; frames have the stored columns and those up to `_scopes`."""
+        """Append facts: frames with the stored columns and those up to `_scopes`.
+
+        A run that plans again, or comes again after a crash, tells them again: they are a set.
+        """
         if not self.wanted or not frames:
             return
         run_id = self._merge.batch.run_id
         if not self.exists:
             self._spark.sql(create_facts_table(self._contract, self.name))
             self.exists = True
-        elif run_id in published_runs(self._spark, self.name):
-            return
         facts = frames[0]
         for frame in frames[1:]:
             facts = facts.unionByName(frame)
@@ -102,14 +110,19 @@ class Facts:
 
     def of_settled(self, rows: DataFrame) -> DataFrame:
         """Return the facts of settled keys that no version shows, those of this run among them."""
-        gone = F.when(F.col("__said"), "D").otherwise("A")
-        unheard = F.when(F.col("__act") == "unheard", "P").otherwise("U")
-        op = F.when(F.col("__gone"), gone).otherwise(unheard)
+        present = F.when(F.col("__priority") == PRESENCE, "P").otherwise("U")
+        op = F.when(F.col("__gone"), "D").otherwise(present)
         return self._facts(rows, F.col("__ingested"), moment="__moment", op=op)
 
     def of_versions(self, versions: DataFrame) -> DataFrame:
-        """Return versions that are written anew as the facts that opened them."""
-        return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=F.lit("U"))
+        """Return versions that are written anew as the facts that opened them.
+
+        One that began after its record was brought back by a full extract.
+        """
+        op, column = F.lit("U"), self._contract.column(self._contract.history.sequence_by or "")
+        if column in self._contract.stored:
+            op = F.when(F.expr(sequence(column)) < F.col("_valid_from"), "P").otherwise(op)
+        return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=op)
 
     def _facts(
         self, rows: DataFrame, time: Expression, *, moment: str, op: Expression

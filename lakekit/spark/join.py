@@ -108,6 +108,8 @@ def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> Data
             "__kind": kind,
             "__gone": F.coalesce("__gone", F.lit(True)),
             "__moment": F.when(absent, moment).otherwise(F.col("__moment")),
+            # Filling partial records takes it from the columns.
+            "__scope": F.expr(scope_text(contract.history.delete_scope)),
         }
     )
 
@@ -132,4 +134,6 @@ def overwrites(contract: Contract) -> bool:
 
 def scope_text(scope: Sequence[str]) -> str:
     """Return the expression of a row's scope as JSON text, nulls included."""
+    if not scope:
+        return "CAST(NULL AS string)"
     return f"to_json(struct({', '.join(map(quote, scope))}), map('ignoreNullFields', 'false'))"

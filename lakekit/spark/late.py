@@ -5,19 +5,19 @@ Only keys that a late change touches come here; a run without late changes pays 
 
 from typing import Any
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.context import Merge
-from lakekit.spark.fact import PRESENCE, TOLD
+from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
-from lakekit.spark.staging import write_counted
+from lakekit.spark.staging import write_counted, write_down
+from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash, state_hash
 
@@ -43,7 +43,9 @@ def late_keys(
 def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Settled:
     """Derive the versions of some keys again and compare them with what the table has."""
     names, late = list(merge.contract.keys), F.broadcast(keys)
+    # It is looked at from several sides; the table itself is read once.
     existing = merge.versions().join(late, names, "left_semi")
+    existing = write_down(existing, f"{merge.place}/existing")
     own = rows.where("__aside IS NULL").join(late, names, "left_semi")
     resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
     resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
@@ -73,8 +75,7 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
             "__rest": F.expr(row_hash(contract.untracked)),
         }
     )
-    content = F.xxhash64("_row_hash", "__rest", "__gone")
-    return told.withColumn("__content", content).withColumns(
+    return told.withColumn("__content", order.content_hash()).withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
@@ -106,23 +107,18 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
 
 
 def _heard(placed: DataFrame, contract: Contract) -> tuple[DataFrame, DataFrame]:
-    """Split off the presences that change nothing: a key that is there stays what it is.
+    """Split off what changes nothing: presences of a key that is there, absences out of scope.
 
     Returns:
         The facts that count, and the presences that do not and hold another content than the key
         has then (`__act` is unheard): a later deletion before them would let them be heard.
     """
-    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("__moment")
-    before = forward.rowsBetween(Window.unboundedPreceding, -1)
-    was_gone = F.coalesce(F.lag("__gone").over(forward), F.lit(True))
-    placed = placed.withColumn("__heard", ~F.col("__priority").isin(TOLD, PRESENCE) | was_gone)
-
-    def differs(name: str) -> Expression:
-        known = F.last(F.when(F.col("__heard"), F.col(name)), ignorenulls=True).over(before)
-        return ~F.col(name).eqNullSafe(known)
-
-    other = differs("_row_hash") | (~F.col("__shown") & differs("__rest"))
-    placed = placed.withColumn("__other", other)
-    unheard = placed.where(~F.col("__heard") & F.col("__other") & (F.col("__priority") == PRESENCE))
-    kept = placed.where("__heard").drop("__heard", "__other")
-    return kept, unheard.drop("__heard", "__other").withColumn("__act", F.lit("unheard"))
+    judged = with_verdicts(placed, contract)
+    other = ~F.col("_row_hash").eqNullSafe(F.col("__held.hash")) | (
+        ~F.col("__shown") & ~F.col("__rest").eqNullSafe(F.col("__held.rest"))
+    )
+    # What a partial record holds is not known before it is filled.
+    other = other | F.lit(contract.history.ignore_null_updates)
+    unheard = judged.where(~F.col("__heard") & other & (F.col("__priority") == PRESENCE))
+    unheard = unheard.withColumn("__act", F.lit("unheard"))
+    return judged.where("__heard").drop("__heard", "__held"), unheard.drop("__heard", "__held")

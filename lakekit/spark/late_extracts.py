@@ -1,107 +1,103 @@
-"""What full extracts say of a key: that it was there, or that it was not."""
+"""What the full extracts before a run say of a key: that it was there, or that it was not."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join
-from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
+from lakekit.spark.join import scope_text
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
+_EXTRACTS = "array<struct<moment:string,scopes:array<string>>>"
+
 
 def full_extract_facts(
-    merge: Merge,
-    existing: DataFrame,
-    own: DataFrame,
+    contract: Contract,
     keys: DataFrame,
+    existing: DataFrame,
+    known: DataFrame,
     extracts: Sequence[FullExtract],
-    known: DataFrame | None,
-) -> list[DataFrame]:
-    """Each full extract before says of a key that it was there, or that it was not.
-
-    Of a key whose record lies ahead of an extract the table cannot tell; the companion has its
-    absences.
-    """
-    contract, names, at = merge.contract, list(merge.contract.keys), F.col("__at")
-    moments = merge.spark.createDataFrame(
-        [(each.moment, list(each.scopes)) for each in extracts],
-        "__text string, __scopes array<string>",
-    ).select(F.col("__text").cast("timestamp_ntz").alias("__at"), "__scopes")
-    alive = existing.where(~F.col("_is_deleted")) if marks(contract) else existing
-    within = (F.col("_valid_from") <= at) & (
-        F.col("_valid_to").isNull() | (at < F.col("_valid_to"))
-    )
-    there = alive.join(F.broadcast(moments), within)
-    away = keys.crossJoin(F.broadcast(moments))
-    if contract.history.delete_scope:
-        scoped = away.join(_scope_of_keys(existing, own, contract), names)
-        away = scoped.where(F.array_contains("__scopes", F.col("__scope")))
-    away = away.join(there.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
-    seen = _records_ahead(merge, existing, known, moments)
-    if known is not None:
-        bad = known.where("_op = 'W'").select(*merge.keys, F.col("_sequence").alias("__at"))
-        away = away.join(bad, [*names, "__at"], "left_anti")
-        there = there.join(bad, [*names, "__at"], "left_anti")
-    away = away.join(seen.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
-    # Such a record is no content to come back with, if the extract had no other of the key.
-    here = seen.where((F.col("_ingested_at") == at) & ~F.col("__other"))
-    there = there.join(here.select(*merge.keys, "__at"), [*names, "__at"], "left_anti")
-    empty = {n: F.lit(None).cast(contract.column(n).type) for n in contract.content}
-    away = away.withColumns({**empty, "_source_file": F.lit(None).cast("string")})
-    # A later run could not tell whether the extract knew of a record that lies ahead of it.
-    last = F.max("__moment").alias("__last")
-    mine = own.where(~F.col("__absent")).groupBy(*merge.keys).agg(last)
-    away = away.join(mine, names, "left")
-    return [
-        fact(
-            contract,
-            there,
-            ingested=at,
-            moment=at,
-            gone=F.lit(False),
-            priority=PRESENCE,
-            shown=renewed_after(at, contract),
-        ),
-        fact(
-            contract,
-            away,
-            ingested=at,
-            moment=at,
-            gone=F.lit(True),
-            priority=ABSENCE,
-            ahead=(F.col("__last") > at) & (merge.moment <= at),
-        ),
-    ]
-
-
-def _records_ahead(
-    merge: Merge, existing: DataFrame, known: DataFrame | None, moments: DataFrame
 ) -> DataFrame:
-    """Return the keys whose records lay ahead of a full extract (`__at`) when it was merged.
+    """Return the presences and the absences of some keys in the full extracts that are merged.
 
-    `__other` says whether the same run also had one that did not.
+    A key was there if it was alive then, within the extract's scopes. Where the versions cannot
+    tell, the companion does: of keys that were there without a record that counts (W).
     """
-    ahead = existing.select(*merge.keys, "_ingested_at", F.col("_valid_from").alias("__ahead"))
-    if known is not None:
-        said = known.where("_op = 'U'").withColumnRenamed("_sequence", "__ahead")
-        ahead = ahead.unionByName(said.select(*merge.keys, "_ingested_at", "__ahead"))
-    at, same_run = F.col("__at"), Window.partitionBy(*merge.keys, "__at", "_ingested_at")
-    known_then = ahead.join(F.broadcast(moments.select("__at")), F.col("_ingested_at") <= at)
-    other = F.max(F.col("__ahead") <= at).over(same_run)
-    return known_then.withColumn("__other", other).where(F.col("__ahead") > at)
-
-
-def _scope_of_keys(existing: DataFrame, own: DataFrame, contract: Contract) -> DataFrame:
-    scope = F.expr(join.scope_text(contract.history.delete_scope)).alias("__scope")
-    keys = [quote(key) for key in contract.keys]
-    held = existing.select(*keys, scope, F.col("_valid_from").alias("__at"))
-    said = own.where("NOT __absent AND NOT __gone").select(
-        *keys, scope, F.col("__moment").alias("__at")
+    extract = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
+    at, then, was = F.col("__at"), F.col("__then"), F.col("__was")
+    told = (
+        _by_key(contract, keys, existing, known)
+        .withColumn("__extract", F.explode(extract))
+        .withColumn("__at", F.col("__extract.moment").cast("timestamp_ntz"))
+        .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
+        .withColumn("__then", F.get(F.filter("__versions", _holds(contract)), F.lit(0)))
+        .withColumn("__was", _newest(F.filter("__records", _says(contract))))
+        # A version shows the first untracked values of its time or the last, not those of then.
+        .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
-    newest = F.max_by("__scope", "__at").alias("__scope")
-    return held.unionByName(said).groupBy(*keys).agg(newest)
+    content = [F.col(f"__content.{quote(name)}") for name in (*contract.content, "_source_file")]
+    gone, scoped = then.isNull(), bool(contract.history.delete_scope)
+    return fact(
+        contract, told.select("*", *content), ingested=at, moment=at, gone=gone,
+        priority=F.when(gone, ABSENCE).otherwise(PRESENCE),
+        shown=~gone & F.coalesce(renewed_after(at, contract), F.lit(False)),
+        scopes=F.when(gone, F.col("__extract.scopes")) if scoped else None,
+    )  # fmt: skip
+
+
+def _by_key(
+    contract: Contract, keys: DataFrame, existing: DataFrame, known: DataFrame
+) -> DataFrame:
+    """Return one row per key: its `__versions`, and its `__records` in the companion."""
+    names = [quote(key) for key in contract.keys]
+    content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
+    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    scope = F.expr(scope_text(contract.history.delete_scope)).alias("scope")
+    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), scope, content)
+    record = F.struct(F.col("_sequence").alias("at"), F.col("_op").alias("op"), content)
+    rows = existing.select(*names, version.alias("__version")).unionByName(
+        known.select(*names, record.alias("__record")), allowMissingColumns=True
+    )
+    rows = rows.unionByName(keys.select(*names), allowMissingColumns=True)
+    return rows.groupBy(*names).agg(
+        F.collect_list("__version").alias("__versions"),
+        F.collect_list("__record").alias("__records"),
+    )
+
+
+def _holds(contract: Contract) -> Callable[[Expression], Expression]:
+    """Return whether a version held at `__at`, within the scopes of the extract."""
+
+    def holds(version: Expression) -> Expression:
+        at, ends = F.col("__at"), version["_valid_to"]
+        within = (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["gone"]
+        if contract.history.delete_scope:
+            within = within & F.array_contains("__extract.scopes", version["scope"])
+        return within
+
+    return holds
+
+
+def _says(contract: Contract) -> Callable[[Expression], Expression]:
+    """Return whether a record lies between the start of `__then` and `__at`."""
+    complete = F.lit(not contract.history.ignore_null_updates)
+
+    def says(record: Expression) -> Expression:
+        since = F.col("__then._valid_from")
+        return complete & (record["op"] == "U") & record["at"].between(since, F.col("__at"))
+
+    return says
+
+
+def _newest(records: Expression) -> Expression:
+    def later_first(one: Expression, other: Expression) -> Expression:
+        return F.when(one["at"] < other["at"], 1).when(one["at"] > other["at"], -1).otherwise(0)
+
+    return F.get(F.array_sort(records, later_first), F.lit(0))

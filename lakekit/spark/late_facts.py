@@ -6,6 +6,7 @@ extracts say (a key is there or it is not), and the records of the run.
 
 from collections.abc import Sequence
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -35,8 +36,8 @@ def gather_facts(
     Returns:
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version that may show a later one), `__known` (by the companion), `__version` and
-        `__witness` (a record ahead of its full extract: its key was in it).
+        version that may show a later one), `__known` (by the companion) and `__version`. An
+        absence counts within `__scopes` only; null is everywhere.
     """
     extracts, names = facts.full_extracts, list(merge.contract.keys)
     known = None
@@ -44,14 +45,14 @@ def gather_facts(
         known = facts.records().join(F.broadcast(keys), names, "left_semi")
     parts = [
         _versions(existing, merge.contract, extracts),
-        _gaps(existing, merge.contract),
+        _gaps(existing, merge.contract, extracts),
         _said(own, merge),
     ]
     if merge.full:
         parts.append(_presence(own, merge))
-    if extracts:
-        parts += full_extract_facts(merge, existing, own, keys, extracts, known)
     if known is not None:
+        if extracts:
+            parts.append(full_extract_facts(merge.contract, keys, existing, known, extracts))
         parts.append(_known(known.where("_op != 'W'"), merge.contract))
     union = parts[0]
     for part in parts[1:]:
@@ -66,11 +67,11 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     the one of its start.
     """
     start = F.col("_valid_from")
-    moments = [F.lit(each.moment).cast("timestamp_ntz") for each in full]
     column = contract.column(contract.history.sequence_by or "")
     own = F.expr(sequence(column)) if column in contract.stored else start
-    brought = start.isin(moments) & (own < start) if moments else F.lit(False)
+    brought = _at_extract(start, full) & (own < start)
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    existing = existing.where(~(gone & _at_extract(start, full)))
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
     renewed = renewed_after(start, contract)
@@ -80,12 +81,20 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     )  # fmt: skip
 
 
-def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
-    """A version that ends without a next one says that its key is gone."""
+def _at_extract(moment: Expression, full: Sequence[FullExtract]) -> Expression:
+    return moment.isin([F.lit(each.moment).cast("timestamp_ntz") for each in full])
+
+
+def _gaps(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
+    """A version that ends without a next one says that its key is gone.
+
+    At a full extract that says itself who was absent, and where that counts, nothing is added.
+    """
     forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
     ends = existing.withColumn("__next", F.lead("_valid_from").over(forward)).where(
         "_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)"
     )
+    ends = ends.where(~_at_extract(F.col("_valid_to"), full))
     return fact(
         contract, ends, ingested=F.col("_ingested_at"), moment=F.col("_valid_to"),
         gone=F.lit(True), priority=ABSENCE,
@@ -95,16 +104,15 @@ def _gaps(existing: DataFrame, contract: Contract) -> DataFrame:
 def _known(records: DataFrame, contract: Contract) -> DataFrame:
     return fact(
         contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
-        gone=F.col("_op").isin("D", "A"), known=F.lit(True), partial=F.col("_partial"),
-        priority=F.when(F.col("_op") == "A", ABSENCE)
-        .when(F.col("_op") == "P", TOLD)
-        .otherwise(RECORD),
+        gone=F.col("_op") == "D", known=F.lit(True), partial=F.col("_partial"),
+        priority=F.when(F.col("_op") == "P", TOLD).otherwise(RECORD),
     )  # fmt: skip
 
 
 def _said(own: DataFrame, merge: Merge) -> DataFrame:
     contract, content = merge.contract, own
     partial = contract.history.ignore_null_updates
+    scoped = merge.full and contract.history.delete_scope
     if partial:
         names = contract.content
         content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
@@ -112,9 +120,8 @@ def _said(own: DataFrame, merge: Merge) -> DataFrame:
         contract, content, ingested=merge.moment, moment=F.col("__moment"),
         gone=F.col("__gone"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
-        ahead=F.col("__absent") & F.col("__late"),
         partial=F.lit(partial and merge.batch.extract == "changes"),
-        witness=F.lit(merge.full) & ~F.col("__absent") & (F.col("__moment") > merge.moment),
+        scopes=F.when(F.col("__absent"), F.col("__scopes")) if scoped else None,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from lakekit.sql.row_hash import state_hash
 STAGED = (
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
     "__kind", "__absent", "__late", "__aside", "__since", "__base_hash", "__act", "__first",
-    "__start", "__until", "__close_at", "__replaced", "__alive",
+    "__start", "__until", "__close_at", "__replaced", "__alive", "__scope",
 )  # fmt: skip
 
 
@@ -62,8 +62,7 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
         F.col("__tie").desc(),
         F.col("__position").desc(),
     )
-    content = F.xxhash64("_row_hash", "__rest", "__gone", "__moment")
-    return rows.withColumn("__content", content).withColumns(
+    return rows.withColumn("__content", content_hash()).withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
@@ -72,18 +71,33 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
+def content_hash() -> Expression:
+    """Return what tells two rows of one key and moment apart; all deletions are alike."""
+    held = [F.when(~F.col("__gone"), F.col(name)) for name in ("_row_hash", "__rest")]
+    return F.xxhash64(*held, "__gone", "__moment")
+
+
 def with_presence(
     rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
 ) -> DataFrame:
     """Let a full extract bring back, at its time, a key that was gone after its record (scd1)."""
     moment, gone_at = F.col("__moment"), F.lit(sight.newest_full).cast("timestamp_ntz")
+    gone = moment < gone_at
     if "__deleted_at" in rows.columns:
+        gone = F.coalesce(gone, F.lit(False)) | _deleted(moment, extracted)
         gone_at = F.greatest(gone_at, F.col("__deleted_at"))
-    back = ~F.col("__known") & (moment <= gone_at) & (gone_at < extracted)
+    back = ~F.col("__known") & gone & (gone_at < extracted)
     back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
     return rows.withColumn("__moment", F.when(back, extracted).otherwise(moment)).withColumn(
         "__digest", F.expr(state_hash(contract))
     )
+
+
+def _deleted(moment: Expression, extracted: Expression) -> Expression:
+    """Whether the newest deletion of the key beats a row: it is later, or told by a later run."""
+    at = F.col("__deleted_at")
+    beaten = (moment < at) | ((moment == at) & (extracted < F.col("__deleted_in")))
+    return F.coalesce(beaten, F.lit(False))
 
 
 def with_lateness(
@@ -105,7 +119,9 @@ def with_lateness(
         earlier = (moment == since) & (extracted < F.col("__base_ingested"))
         late = F.col("__known") & ((moment < since) | earlier)
     if "__deleted_at" in rows.columns:
-        late = late | (moment <= F.col("__deleted_at"))
+        scd1 = contract.history.mode == "scd1"
+        deleted = _deleted(moment, extracted) if scd1 else moment <= F.col("__deleted_at")
+        late = late | deleted
     if sight.newest_full:
         # A key that was absent then, or deleted before it, is known to be gone or back there.
         # One that is absent from an older extract may be there in that one.

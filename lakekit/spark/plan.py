@@ -15,7 +15,7 @@ from lakekit.spark.counts import act_counts, scopes_of
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.order import Sight
-from lakekit.spark.records import read_batch, sequence
+from lakekit.spark.records import read_batch, sequence, with_facts
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
@@ -108,7 +108,7 @@ def _refuse(merge: Merge, n: dict[str, Any]) -> None:
             "history.null_keys is fail"
         )
     deletes = batch.extract == "full" and history.deletes != "ignore"
-    absent = n["absent"] if deletes else 0
+    absent = n["absent"] - n["late_absent"] if deletes else 0
     existing = n["matched"] + n["absent"]
     if absent > history.max_deleted_ratio * existing:
         raise TooManyDeletedError(
@@ -166,18 +166,25 @@ def _remembered(
             frames.append(facts.of_versions(_overwritten(merge, rows)))
     if merge.full and history.deletes != "ignore":
         frames.append(facts.full_extract(scopes_of(n)))
-        if facts.exact and n["rejected"] + n["ties"]:
+        if facts.exact and n["rejected"] + n["ties"] + n["ahead"]:
             frames.append(facts.witnesses(_without_record(merge, seen)))
     return tuple(frames)
 
 
 def _without_record(merge: Merge, seen: Staged) -> DataFrame:
-    """Return the keys of a full extract all of whose records are rejected or set aside."""
-    keys, names = merge.keys, list(merge.contract.keys)
-    records = read_batch(merge.spark, merge.contract, merge.batch).dropna(subset=names)
-    good = records.groupBy(*keys).agg(F.count_if(F.col("__fault").isNull()).alias("__good"))
-    aside = seen.rows.where("__aside IS NOT NULL AND NOT __absent").groupBy(*keys)
-    both = good.join(aside.agg(F.count(F.lit(1)).alias("__set_aside")), names, "left")
+    """Return the keys of a full extract without a record that tells what they were then.
+
+    All are rejected or set aside, or lie ahead of the extract.
+    """
+    contract, keys, names = merge.contract, merge.keys, list(merge.contract.keys)
+    records = read_batch(merge.spark, contract, merge.batch).dropna(subset=names)
+    timely = F.col("__moment") <= merge.moment
+    facts = with_facts(records, contract, merge.batch)
+    count = F.count_if(F.col("__fault").isNull() & timely)
+    good = facts.groupBy(*keys).agg(count.alias("__good"))
+    aside = seen.rows.where("__aside IS NOT NULL AND NOT __absent").where(timely)
+    set_aside = aside.groupBy(*keys).agg(F.count(F.lit(1)).alias("__set_aside"))
+    both = good.join(set_aside, names, "left")
     return both.where("__good = coalesce(__set_aside, 0)").select(*keys)
 
 
@@ -193,5 +200,5 @@ def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:
     current = merge.current()
     column = contract.column(contract.history.sequence_by or "")
     if column in contract.stored:
-        current = current.where(F.expr(sequence(column)) == F.col("_valid_from"))
+        current = current.where(F.expr(sequence(column)) <= F.col("_valid_from"))
     return current.join(F.broadcast(keys), list(contract.keys), "left_semi")

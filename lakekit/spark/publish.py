@@ -3,28 +3,37 @@
 import hashlib
 from datetime import UTC
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import RUN_ID, Batch
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark import order
+from lakekit.spark.branch import drop_branch, fast_forward, open_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import EXTRACTION_TIME
 from lakekit.spark.plan import Plan
 from lakekit.spark.tables import with_dropped
 from lakekit.sql import merge_scd2 as sql
-from lakekit.sql.identifiers import literal, quote, quote_all
+from lakekit.sql.identifiers import quote, quote_all
 from lakekit.sql.tables import marks
 
 
-def publish(merge: Merge, plan: Plan) -> bool:
-    """Close and open on a branch, check, and move main to it; False if main moved meanwhile."""
+def publish(merge: Merge, plan: Plan, head: int | None) -> int | None:
+    """Close and open on a branch, check, and move main to it.
+
+    Args:
+        merge: The run.
+        plan: What it changes.
+        head: Main's head before the plan was made; None if the table was empty.
+
+    Returns:
+        Main's new head; None if main has moved since.
+    """
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
-    spark.sql(sql.create_branch(table, branch))
+    if not open_branch(spark, table, branch, head):
+        return None
     try:
         if merge.contract.history.mode == "append":
             _append(merge, branch, _records(merge, plan))
@@ -34,7 +43,7 @@ def publish(merge: Merge, plan: Plan) -> bool:
             _check(merge, branch, plan)
         return fast_forward(spark, table, branch)
     finally:
-        spark.sql(sql.drop_branch(table, branch))
+        drop_branch(spark, table, branch)
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -144,18 +153,3 @@ def _check(merge: Merge, branch: str, plan: Plan) -> None:
             f"{table}: run {plan.result.run_id} should leave {plan.alive} of its keys with a "
             f"current version; its branch shows {found} keys with up to {most} each"
         )
-
-
-def fast_forward(spark: SparkSession, table: str, branch: str) -> bool:
-    """Move main to a branch; False if main is no ancestor of it any more."""
-    catalog, name = table.split(".", 1)
-    try:
-        spark.sql(
-            f"CALL {quote(catalog)}.system.fast_forward("
-            f"table => {literal(name)}, branch => 'main', to => {literal(branch)})"
-        ).collect()
-    except (Py4JJavaError, PySparkException) as error:
-        if "not an ancestor" in str(error) or "refresh is required" in str(error):
-            return False
-        raise
-    return True

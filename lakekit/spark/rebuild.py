@@ -12,8 +12,9 @@ from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.models import Model
+from lakekit.spark.branch import main_snapshot
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import main_snapshot, published_runs
+from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import table_property
 from lakekit.spark.replace import Replacement, difference, publish_replacement

@@ -1,7 +1,10 @@
 """From landed objects to records: read once, with the contract's schema. No actions."""
 
+import re
 from pathlib import Path
+from urllib.parse import quote as percent
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -9,8 +12,13 @@ from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import literal, quote
 from lakekit.sql.row_hash import row_hash, state_hash
+from lakekit.sqltypes import SqlType
 
 CORRUPT = "_corrupt_record"
+# Digits after the contract's last one, by which a decimal shows that it was longer.
+_MORE_DIGITS = 12
+# What Java writes with percent signs in a path.
+_NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
@@ -29,14 +37,12 @@ def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFra
     """
     fields = [*_fields(contract), f"{CORRUPT} string"]
     reader = spark.read.schema(", ".join(fields)).options(**PARSING)
-    files = [file_uri(name) for name in batch.files]
-    lines = reader.json(files) if files else _no_lines(spark, ", ".join(fields))
+    files = [_absolute(name) for name in batch.files]
+    lines = reader.json(files) if files else spark.createDataFrame([], ", ".join(fields))
     # Beside the line number no filter can be pushed below the reading, which would hide lines.
     return lines.select(
         *[F.expr(f"{_value(c, '')} AS {quote(c.name)}") for c in contract.columns],
-        F.col("_metadata.file_path").alias("_source_file"),
-        F.col("_metadata.file_block_start").alias("__start"),
-        F.monotonically_increasing_id().alias("__line"),
+        *_place(),
         F.expr(_fault(contract, "")).alias("__fault"),
     )
 
@@ -50,15 +56,11 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
         columns = "__raw string, _source_file string, __start bigint, __line bigint, __fault string"
         return spark.createDataFrame([], columns)
     schema = ", ".join([*_fields(contract), f"{CORRUPT} string"])
-    lines = spark.read.text([file_uri(name) for name in batch.files]).select(
+    lines = spark.read.text([_absolute(name) for name in batch.files])
+    parsed = lines.where(F.length(F.trim("value")) > 0).select(
         F.col("value").alias("__raw"),
-        F.col("_metadata.file_path").alias("_source_file"),
-        F.col("_metadata.file_block_start").alias("__start"),
-    )
-    parsed = lines.where(F.length(F.trim("__raw")) > 0).select(
-        "*",
-        F.monotonically_increasing_id().alias("__line"),
-        F.from_json("__raw", schema, PARSING).alias("__record"),
+        *_place(),
+        F.from_json("value", schema, PARSING).alias("__record"),
     )
     return parsed.withColumn("__fault", F.expr(_fault(contract, "__record."))).drop("__record")
 
@@ -72,17 +74,31 @@ def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
 
 
 def file_uri(name: str) -> str:
-    """Return a file's address in the form in which Spark reports it."""
-    return name if "://" in name else Path(name).resolve().as_uri()
+    """Return a file's address in the form in which Spark reports it.
+
+    Example:
+        >>> file_uri("s3://landing/no 1.ndjson")
+        's3://landing/no%201.ndjson'
+    """
+    scheme, rest = name.split("://", 1) if "://" in name else ("file", str(Path(name).resolve()))
+    return f"{scheme}://{re.sub(_NOT_IN_A_PATH, lambda found: percent(found.group()), rest)}"
+
+
+def _absolute(name: str) -> str:
+    return name if "://" in name else str(Path(name).resolve())
+
+
+def _place() -> list[Expression]:
+    """Return where a line stands; half of what the reader's own metadata columns take."""
+    return [
+        F.input_file_name().alias("_source_file"),
+        F.input_file_block_start().alias("__start"),
+        F.monotonically_increasing_id().alias("__line"),
+    ]
 
 
 def _fields(contract: Contract) -> list[str]:
     return [f"{quote(c.name)} {_parsed_type(c)}" for c in contract.columns]
-
-
-def _no_lines(spark: SparkSession, schema: str) -> DataFrame:
-    metadata = "_metadata struct<file_path:string,file_block_start:bigint>"
-    return spark.createDataFrame([], f"{schema}, {metadata}")
 
 
 def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
@@ -134,8 +150,13 @@ def _gone(contract: Contract, batch: Batch) -> str:
 
 
 def _parsed_type(column: Column) -> str:
-    # Spark rounds a number into a decimal; its text shows whether it fits.
-    return "string" if column.sql_type.name == "decimal" else column.type
+    # Spark rounds a number into a decimal; a longer one shows whether it fits.
+    return _longer(column.sql_type) if column.sql_type.name == "decimal" else column.type
+
+
+def _longer(kind: SqlType) -> str:
+    scale = min(kind.scale + _MORE_DIGITS, 38 - (kind.precision - kind.scale))
+    return f"decimal(38,{scale})"
 
 
 def _value(column: Column, prefix: str) -> str:
@@ -158,18 +179,19 @@ def _fault(contract: Contract, prefix: str) -> str:
         if c.sql_type.name == "decimal"
     ]
     unreadable = f"{prefix}{CORRUPT} IS NOT NULL"
+    # The reader parses, and finds fault with, only what is referred to; here all columns are.
+    line = ", ".join(f"{prefix}{quote(c.name)}" for c in contract.columns)
+    why_unreadable = f"concat({literal(UNREADABLE)}, left(to_json(struct({line})), 0))"
     if not faults:
-        return f"if({unreadable}, {literal(UNREADABLE)}, NULL)"
+        return f"if({unreadable}, {why_unreadable}, NULL)"
     told = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
     broken = " OR ".join(f"({where})" for where, _ in faults)
     return (
-        f"CASE WHEN {unreadable} THEN {literal(UNREADABLE)} "
+        f"CASE WHEN {unreadable} THEN {why_unreadable} "
         f"WHEN {broken} THEN concat_ws('; ', {told}) END"
     )
 
 
 def _misfit(column: Column, prefix: str) -> str:
-    kind, field = column.sql_type, f"{prefix}{quote(column.name)}"
-    wide = f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
-    fits = f"try_cast({field} AS {column.type}) = try_cast({field} AS {wide})"
-    return f"{field} IS NOT NULL AND NOT coalesce({fits}, false)"
+    field = f"{prefix}{quote(column.name)}"
+    return f"coalesce(try_cast({field} AS {column.type}) <> {field}, {field} IS NOT NULL)"

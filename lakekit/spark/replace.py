@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS, main_snapshot
-from lakekit.spark.publish import fast_forward, iso
+from lakekit.spark.branch import drop_branch, fast_forward, open_branch
+from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS
+from lakekit.spark.publish import iso
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 
@@ -79,16 +80,15 @@ def publish_replacement(
     Raises:
         InvariantViolatedError: The rows that stay do not fit those that come.
     """
-    spark.sql(sql.create_branch(table, BRANCH, head))
+    if not open_branch(spark, table, BRANCH, head):
+        return False
     try:
-        if head is None and main_snapshot(spark, table) is not None:
-            return False
         _replace(spark, table, new)
         if new.since is not None:
             _check(spark, table, new)
-        return fast_forward(spark, table, BRANCH)
+        return fast_forward(spark, table, BRANCH) is not None
     finally:
-        spark.sql(sql.drop_branch(table, BRANCH))
+        drop_branch(spark, table, BRANCH)
 
 
 def _replace(spark: SparkSession, table: str, new: Replacement) -> None:

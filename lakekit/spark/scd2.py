@@ -8,6 +8,7 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import plan_append
+from lakekit.spark.branch import main_snapshot
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, published_runs
 from lakekit.spark.facts import Facts
@@ -55,6 +56,8 @@ def merge_scd2(
 def _attempt(merge: Merge) -> MergeResult | None:
     """Plan and publish once; None if main moved in between."""
     batch, table = merge.batch, merge.table
+    # Before anything is read of it: what moves it afterwards stops the publishing.
+    head = main_snapshot(merge.spark, table)
     published = published_runs(merge.spark, table)
     if batch.run_id in published:
         seen = published[batch.run_id]
@@ -64,15 +67,15 @@ def _attempt(merge: Merge) -> MergeResult | None:
     quarantine(merge, plan)
     # Before the versions: a fact that no version shows yet is true all the same.
     facts.remember(plan.remembered)
-    changed = not plan.empty()
-    if changed and not publish(merge, plan):
-        return None
+    done = plan.result
+    if not plan.empty():
+        snapshot = publish(merge, plan, head)
+        if snapshot is None:
+            return None
+        done = done.model_copy(update={"snapshot_id": snapshot, "committed": True})
     if merge.full and plan.later:
         _end_filling(merge)
-    if not changed:
-        return plan.result
-    snapshot = published_runs(merge.spark, table)[batch.run_id].snapshot_id
-    return plan.result.model_copy(update={"snapshot_id": snapshot, "committed": True})
+    return done
 
 
 def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:

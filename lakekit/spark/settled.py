@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import order
-from lakekit.spark.fact import ABSENCE, RECORD
+from lakekit.spark.fact import PRESENCE, RECORD
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
@@ -85,13 +85,13 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
 def _unseen() -> Expression:
     """Return which facts show in no version of their own, so that the companion must know them."""
     fresh = F.col("__said") | F.col("__version")
-    unheard = F.col("__act") == "unheard"
-    lost = F.col("__act") == "lost"
+    lost, hidden = F.col("__act") == "lost", order.hidden()
     record = (F.col("__priority") == RECORD) & ~F.col("__known") & ~lost
     deleted = F.col("__said") & F.col("__gone")
-    absent = (F.col("__priority") == ABSENCE) & F.col("__late_absence")
-    witness = lost & F.col("__witness")
-    return (record & fresh & (order.hidden() | deleted)) | absent | unheard | witness
+    unheard = F.col("__act") == "unheard"
+    # What brought a key back, if a later record renewed it.
+    renewed = (F.col("__priority") == PRESENCE) & hidden
+    return (record & fresh & (hidden | deleted)) | unheard | renewed
 
 
 def fact_counts() -> list[Expression]:

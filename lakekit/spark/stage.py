@@ -10,7 +10,14 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import join, order
 from lakekit.spark.context import Merge
-from lakekit.spark.counts import act_counts, kind_counts, place_counts, read_counts, scopes_of
+from lakekit.spark.counts import (
+    act_counts,
+    kind_counts,
+    late_counts,
+    place_counts,
+    read_counts,
+    scopes_of,
+)
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts, with_position
@@ -85,12 +92,12 @@ def _kinds(merge: Merge, sight: Sight, read: Observation, based: Observation) ->
     versions = _newest_versions(merge) if sight.behind else merge.current()
     base = join.select_base(versions, contract, ended=sight.behind)
     if merge.full:
-        base = base.observe(based, F.count(F.lit(1)).alias("based"))
+        near = base.observe(based, F.count(F.lit(1)).alias("based"))
     else:
-        base = _near(base, records, merge)
-    records = records.observe(read, *read_counts(contract))
+        near = _near(base, records, merge)
+    records = records.observe(read, *read_counts(contract, merge.moment))
     how = "full_outer" if merge.full else "left_outer"
-    joined = join.join_base(records, base, contract, how)
+    joined = join.join_base(records, near, contract, how)
     return join.with_kind(joined, contract, merge.moment)
 
 
@@ -125,11 +132,15 @@ def _aside(contract: Contract) -> Expression:
 
 
 def _within_scopes(staged: Staged, contract: Contract) -> Staged:
-    """Forget the absences outside the scopes that the extract holds, and count again."""
-    scope = F.expr(join.scope_text(contract.history.delete_scope))
-    rows = staged.rows.where(~F.col("__absent") | scope.isin(scopes_of(staged.counts)))
+    """Forget the absences outside the scopes that the extract holds, and count again.
+
+    A late one counts, or not, by the scope that its key had then.
+    """
+    scopes = scopes_of(staged.counts)
+    then = F.lit(contract.history.exact) & F.col("__late")
+    rows = staged.rows.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
+    rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
     absent = F.count(F.when(F.col("__absent"), 1)).alias("absent")
-    late = F.count(F.when(F.col("__late") & F.col("__aside").isNull(), 1)).alias("late")
-    row = rows.agg(*act_counts(), absent, late).first()
+    row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
     counts = {**staged.counts, **(row.asDict() if row else {})}
     return Staged(rows, counts, staged.all_rows)

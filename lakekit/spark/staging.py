@@ -18,6 +18,13 @@ COUNTED = {
 }
 
 
+def write_down(frame: DataFrame, path: str) -> DataFrame:
+    """Write a frame as Parquet, and return what was written."""
+    frame.write.mode("overwrite").parquet(path)
+    # With its schema given, the files are not opened to find it.
+    return frame.sparkSession.read.schema(frame.schema).parquet(path)
+
+
 def write_counted(
     frame: DataFrame, path: str, *counts: Expression
 ) -> tuple[DataFrame, dict[str, Any]]:
@@ -30,9 +37,8 @@ def write_counted(
     """
     spark, seen = frame.sparkSession, Observation()
     with session_settings(spark, COUNTED):
-        frame.observe(seen, *counts).write.mode("overwrite").parquet(path)
-    # With its schema given, the files are not opened to find it.
-    return spark.read.schema(frame.schema).parquet(path), dict(seen.get)
+        written = write_down(frame.observe(seen, *counts), path)
+    return written, dict(seen.get)
 
 
 def drop_staging(spark: SparkSession, place: str) -> None:

@@ -44,17 +44,6 @@ def _merge(table: str, branch: str, changes: str, on: str, *, drop: bool) -> str
     return "\n".join(lines)
 
 
-def create_branch(table: str, branch: str, version: int | None = None) -> str:
-    """Return the DDL of a branch at a snapshot, or at main's head."""
-    at = f" AS OF VERSION {version}" if version is not None else ""
-    return f"ALTER TABLE {quote_table(table)} CREATE OR REPLACE BRANCH {quote(branch)}{at}"
-
-
-def drop_branch(table: str, branch: str) -> str:
-    """Return the DDL that drops a branch if it is there."""
-    return f"ALTER TABLE {quote_table(table)} DROP BRANCH IF EXISTS {quote(branch)}"
-
-
 def delete_keys(table: str, branch: str, keys: Sequence[str], view: str) -> str:
     """Return the deletion of all versions of the keys in a view, once each in it."""
     return (

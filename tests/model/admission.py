@@ -14,13 +14,13 @@ from typing import Any
 from tests.model.other_modes import appended, upserted
 from tests.model.scd2_model import derive, states_by_key
 from tests.model.terms import (
-    BAD,
     Key,
     Options,
     Record,
     Row,
     Run,
     content,
+    fits,
     is_delete,
     key_of,
     moment_of,
@@ -54,7 +54,7 @@ def accepted(runs: Sequence[Run], options: Options) -> list[Run]:
 
 def admit(run: Run, before: Sequence[Run], options: Options) -> tuple[Run, int]:
     """Return the run with the records that count, and how many are quarantined."""
-    good = [record for record in run.records if _fits(record, run, options)]
+    good = [record for record in run.records if fits(record, run, options)]
     conflicts = _conflicts(replace(run, records=good), options)
     good = [record for record in good if _place(record, run, options) not in conflicts]
     quarantined = len(run.records) - len(good)
@@ -83,14 +83,6 @@ def _stopped(run: Run, passed: Sequence[Run], options: Options) -> bool:
     alive = [key for key, (_, found) in before.items() if found and found[-1][1] is not None]
     lost = [key for key in alive if after[key][1][-1][1] is None]
     return bool(alive) and len(lost) / len(alive) > options.max_deleted_ratio
-
-
-def _fits(record: Record, run: Run, options: Options) -> bool:
-    if any(value is BAD for value in record.values()):
-        return False
-    if moment_of(record, run, options) is None:
-        return False
-    return not options.keys or key_of(record, options) is not None
 
 
 def _place(record: Record, run: Run, options: Options) -> tuple[Key | None, Any]:

@@ -27,6 +27,7 @@ from tests.model.terms import (
     Row,
     Run,
     content,
+    fits,
     is_delete,
     key_of,
     moment_of,
@@ -79,7 +80,11 @@ def absences(runs: Sequence[Run], options: Options) -> list[tuple[Any, set[Key |
         (
             run.time,
             {*run.spared, *(key_of(record, options) for record in (*run.records, *run.witnesses))},
-            {content(r, options.delete_scope) for r in (*run.records, *run.witnesses)},
+            {
+                content(record, options.delete_scope)
+                for record in (*run.records, *run.witnesses)
+                if fits(record, run, options)
+            },
         )
         for run in runs
         if run.kind == "full"

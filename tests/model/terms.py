@@ -91,6 +91,15 @@ def moment_of(record: Record, run: Run, options: Options) -> Any:
     return datetime.combine(moment, time()) if day else moment
 
 
+def fits(record: Record, run: Run, options: Options) -> bool:
+    """Say whether a record keeps the contract."""
+    if any(value is BAD for value in record.values()):
+        return False
+    if moment_of(record, run, options) is None:
+        return False
+    return not options.keys or key_of(record, options) is not None
+
+
 def is_delete(record: Record, run: Run, options: Options) -> bool:
     """Say whether a record deletes its key; null is false."""
     predicate = options.apply_as_deletes

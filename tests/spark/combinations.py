@@ -39,7 +39,6 @@ class Combination:
     faults: bool = False  # null keys, null sequences, values that do not fit
     ties: bool = True  # records of one key and moment may differ
     types: dict[str, str] = field(default_factory=dict)
-    long: bool = False  # for `make test-long` alone: others have its options, by twos or threes
 
     @property
     def columns(self) -> dict[str, str]:
@@ -72,44 +71,48 @@ class Combination:
         return Options(**given)
 
 
-COMBINATIONS = (
+TRACKED = {"track_history_columns": ["name", "score", "props"]}
+SCOPED = {"delete_scope": ["region"]}
+PARTIAL = {"ignore_null_updates": True}
+DEFAULT = (
     Combination("by_extraction_time", {}, ("full", "incremental"), late=False),
     Combination("two_keys", {"keys": ["region", "id"]}, ("full",), late=False, faults=True),
     Combination("all_kinds", {**CHANGES, "keys": ["region", "id"]}, faults=True),
-    Combination("in_order", {**CHANGES}, late=False, faults=True, long=True),
-    Combination("changes", {**CHANGES}, ONLY_CHANGES),
+    Combination("mark_overwrite", {**CHANGES, **TRACKED, "deletes": "mark"}),
+    Combination("keep_first", {**CHANGES, **TRACKED, "untracked": "ignore"}),
     Combination(
-        "overwrite",
-        {**CHANGES, "track_history_columns": ["name", "score", "props"]},
-        ONLY_CHANGES,
+        "scope_tie_columns", {**CHANGES, **TRACKED, **SCOPED, "tie_break": ["n", "file_position"]}
     ),
-    Combination("keep_first", {**CHANGES, "track_history_except": ["seen"], "untracked": "ignore"}),
-    Combination("mark", {**CHANGES, "deletes": "mark"}, long=True),
-    Combination("mark_by_extraction_time", {"deletes": "mark"}, ("full",), late=False),
-    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}, long=True),
-    Combination("scope", {**CHANGES, "delete_scope": ["region"]}, ("full", "incremental")),
-    Combination("partial", {**CHANGES, "ignore_null_updates": True}, ONLY_CHANGES),
+    Combination("partial_scope_mark", {**CHANGES, **PARTIAL, **SCOPED, "deletes": "mark"}),
     Combination(
-        "partial_in_order", {**CHANGES, "ignore_null_updates": True}, late=False, long=True
+        "tie_quarantine_scope_mark",
+        {**CHANGES, **SCOPED, "tie_break": "quarantine", "deletes": "mark"},
+        faults=True,
     ),
-    Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
-    Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True, long=True),
     Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, MOVED),
-    Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED, long=True),
-    Combination("by_day", {**CHANGES}, types={"at": "date"}, long=True),
-    Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
-    Combination("latest", {**CHANGES, "mode": "scd1"}, ONLY_CHANGES, long=True),
     Combination("latest_of_all_kinds", {**CHANGES, "mode": "scd1"}, faults=True),
-    Combination(
-        "latest_by_extraction_time",
-        {"mode": "scd1"},
-        ("full", "incremental"),
-        late=False,
-        long=True,
-    ),
     Combination("append", {"mode": "append", "sequence_by": "at"}, ("incremental",), ties=False),
-    Combination(
-        "append_first", {"mode": "append"}, ("incremental",), late=False, ties=False, long=True
-    ),
     Combination("append_all", {"mode": "append", "keys": []}, ("incremental",), late=False),
+)
+# For `make test-long` alone: what the others have together, by itself, and other types of time.
+LONG = (
+    Combination("in_order", {**CHANGES}, late=False, faults=True),
+    Combination("changes", {**CHANGES}, ONLY_CHANGES),
+    Combination("overwrite", {**CHANGES, **TRACKED}, ONLY_CHANGES),
+    Combination("overwrite_faults", {**CHANGES, **TRACKED}, faults=True),
+    Combination("mark", {**CHANGES, "deletes": "mark"}),
+    Combination("mark_by_extraction_time", {"deletes": "mark"}, ("full",), late=False),
+    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}),
+    Combination("scope", {**CHANGES, **SCOPED}, faults=True),
+    Combination("partial", {**CHANGES, **PARTIAL}, ONLY_CHANGES),
+    Combination("partial_faults", {**CHANGES, **PARTIAL}, faults=True),
+    Combination("partial_in_order", {**CHANGES, **PARTIAL}, late=False),
+    Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
+    Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True),
+    Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
+    Combination("by_day", {**CHANGES}, types={"at": "date"}),
+    Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
+    Combination("latest", {**CHANGES, "mode": "scd1"}, ONLY_CHANGES),
+    Combination("latest_by_extraction_time", {"mode": "scd1"}, ("full", "incremental"), late=False),
+    Combination("append_first", {"mode": "append"}, ("incremental",), late=False, ties=False),
 )

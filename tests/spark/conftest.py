@@ -26,6 +26,12 @@ schema:
 history: {keys: [id], max_deleted_ratio: 1}
 quality: {max_rejected_ratio: 0.6}
 """
+TIMED = load_contract(
+    CONTRACT.replace(
+        "  - {name: city, type: string}",
+        "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
+    ).replace("keys: [id]", "keys: [id], sequence_by: at")
+)
 
 
 @pytest.fixture(scope="session")

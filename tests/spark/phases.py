@@ -28,7 +28,7 @@ def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
     def crash() -> None:
         raise Crash
 
-    monkeypatch.setattr(publish.sql, "drop_branch", lambda *_: "SELECT 1")
+    monkeypatch.setattr(publish, "drop_branch", lambda *_: None)
     monkeypatch.setattr(scd2, "drop_staging", lambda *_: None)
     at_the_end_of(monkeypatch, phase, crash)
 

@@ -7,23 +7,23 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.spark.scd2 import merge_scd2
-from tests.conftest import HISTORIES as DEFAULT
+from tests.conftest import HISTORIES
 from tests.model.admission import history
 from tests.model.terms import comparable
-from tests.spark.combinations import COMBINATIONS
+from tests.spark.combinations import DEFAULT, LONG
 from tests.spark.conftest import CONTRACT
 from tests.spark.random_histories import random_runs, recut, untied
 from tests.spark.replay import Replay
 
 MOST_KEYS = 300
-ORDERLESS = [c for c in COMBINATIONS if c.name in ("changes", "overwrite", "partial", "latest")]
+ORDERLESS = [c for c in LONG if c.name in ("changes", "overwrite", "partial", "latest")]
 
 
 def pytest_generate_tests(metafunc):
     """Share the histories out to the combinations: as few tables as can hold them."""
     if "seed" in metafunc.fixturenames:
         histories = metafunc.config.getoption("histories")
-        chosen = [c for c in COMBINATIONS if histories > DEFAULT or not c.long]
+        chosen = [*DEFAULT, *(LONG if histories > HISTORIES else ())]
         share = -(-histories // len(chosen))
         tables = -(-share // MOST_KEYS)
         keys = -(-share // tables)

@@ -5,12 +5,13 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
 from lakekit.spark import publish, scd2, stage
+from lakekit.spark.branch import main_snapshot
 from lakekit.sql import row_hash
 from lakekit.sql.identifiers import quote
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import CONTRACT, TIMED
 from tests.spark.phases import at_the_end_of
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+ANN = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 
 
@@ -28,7 +29,7 @@ def test_main_is_only_moved_to_what_comes_from_it(load, rows, spark, monkeypatch
             refs = spark.sql(f"SELECT name, snapshot_id FROM {table}.refs").collect()
             head = {row["name"]: row["snapshot_id"] for row in refs}[branch]
             spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
-            return True
+            return head
 
         monkeypatch.setattr(publish, "fast_forward", move_anyway)
     at_the_end_of(monkeypatch, "check", lambda: load(2, BEN, extract="incremental", run_id="other"))
@@ -37,6 +38,31 @@ def test_main_is_only_moved_to_what_comes_from_it(load, rows, spark, monkeypatch
 
     ids = {row[0] for row in rows()}
     assert ids == ({1, 2} if guarded else {1})
+
+
+def test_what_was_planned_on_another_head_is_not_published(
+    load, rows, table, spark, monkeypatch, guarded
+):
+    """The branch begins where the plan began: else a newer version is closed before its start."""
+    load(1, ANN, extract="incremental", promise=TIMED)
+    if not guarded:
+        real = publish.open_branch
+
+        def open_anywhere(spark, table, branch, _head):
+            return real(spark, table, branch, main_snapshot(spark, table))
+
+        monkeypatch.setattr(publish, "open_branch", open_anywhere)
+    later = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
+    at_the_end_of(
+        monkeypatch, "plan",
+        lambda: load(5, later, extract="incremental", promise=TIMED, run_id="other"),
+    )  # fmt: skip
+
+    rome = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
+    load(3, rome, extract="incremental", promise=TIMED)
+
+    ends_before_it_starts = spark.table(table).where("_valid_to < _valid_from").count()
+    assert ends_before_it_starts == (0 if guarded else 1)
 
 
 def test_a_run_that_main_shows_is_not_merged_again(load, spark, table, monkeypatch, guarded):

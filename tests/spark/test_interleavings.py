@@ -6,16 +6,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakekit.contracts import load_contract
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import TIMED
 from tests.spark.phases import PHASES, Crash, at_the_end_of, crash_at_the_end_of
 
-TIMED = load_contract(
-    CONTRACT.replace(
-        "  - {name: city, type: string}",
-        "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
-    ).replace("keys: [id]", "keys: [id], sequence_by: at")
-)
 MERGED = [
     (1, "Oslo", 1, 3, False),
     (1, "Rome", 3, None, True),
@@ -82,6 +75,40 @@ def test_another_merge(told, spark, table, rows, monkeypatch, phase):
         (3, "Lima", 9, None, True),
     ]
     assert_sound(spark, table)
+
+
+@pytest.mark.parametrize("phase", ["plan", "branch", "append"])
+def test_another_merge_of_a_later_change_of_the_same_key(
+    told, table, spark, rows, monkeypatch, phase
+):
+    """What was planned before it is not published after it."""
+    at_the_end_of(monkeypatch, phase, lambda: told(5, ann("Lima", 5), run_id="other"))
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 3, False),
+        (1, "Rome", 3, 5, False),
+        (1, "Lima", 5, None, True),
+        *MERGED[2:],
+    ]
+    assert_sound(spark, table)
+
+
+def test_what_the_second_attempt_hides_is_known_too(told, rows, monkeypatch):
+    """The first attempt has told the companion something already: that Bonn was said again."""
+    at_the_end_of(monkeypatch, "check", lambda: told(2, ann("Rome", 8), run_id="other"))
+    told(3, ann("Rome", 5), ben("Bonn", 3))
+
+    told(4, ann("Lima", 6))
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 5, False),
+        (1, "Rome", 5, 6, False),
+        (1, "Lima", 6, 8, False),
+        (1, "Rome", 8, None, True),
+        (2, "Bonn", 1, None, True),
+    ]
 
 
 @pytest.mark.parametrize("phase", PHASES)

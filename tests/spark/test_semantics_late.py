@@ -6,17 +6,16 @@ A record is named by its day of January, the day it holds from; a run by the day
 from lakekit.contracts import load_contract
 from tests.spark.conftest import CONTRACT
 
-TIMED = load_contract(
-    CONTRACT.replace(
-        "  - {name: city, type: string}",
-        "  - {name: city, type: string}\n  - {name: at, type: timestamp}\n"
-        "  - {name: op, type: string}\n  - {name: seen, type: int}",
-    ).replace(
-        "keys: [id]",
-        "keys: [id], sequence_by: at, apply_as_deletes: op = 'D', except_columns: [op], "
-        "track_history_columns: [name]",
-    )
+TEXT = CONTRACT.replace(
+    "  - {name: city, type: string}",
+    "  - {name: city, type: string}\n  - {name: at, type: timestamp}\n"
+    "  - {name: op, type: string}\n  - {name: seen, type: int}",
+).replace(
+    "keys: [id]",
+    "keys: [id], sequence_by: at, apply_as_deletes: op = 'D', except_columns: [op], "
+    "track_history_columns: [name]",
 )
+TIMED = load_contract(TEXT)
 
 
 def at(day, name, **more):
@@ -27,8 +26,15 @@ def gone(day):
     return at(day, None, op="D")
 
 
-def told(load, kind, day, *records):
-    return load(day, *records, extract=kind, promise=TIMED)
+def with_history(options):
+    """The contract with more options; a scope is tracked."""
+    tracked = "track_history_columns: [name, seen]" if "scope" in options else ""
+    text = TEXT.replace("track_history_columns: [name]", tracked) if tracked else TEXT
+    return load_contract(text.replace("keys: [id]", f"keys: [id], {options}"))
+
+
+def told(load, kind, day, *records, promise=TIMED):
+    return load(day, *records, extract=kind, promise=promise)
 
 
 def test_of_one_moment_the_later_extract_counts_however_late_the_other_arrives(load, rows):
@@ -155,3 +161,75 @@ def test_a_record_ahead_of_its_full_extract_that_lost_shows_its_key_was_there(lo
     told(load, "incremental", 5, at(2, "before"))
 
     assert rows("id, name") == [(1, "before", 2, 9, False), (1, "won", 9, None, True)]
+
+
+def test_an_older_full_extract_that_repeats_a_record_ahead_of_both_held_its_key(load, rows):
+    told(load, "full", 5, at(9, "b"))
+    told(load, "full", 3, at(9, "b"))
+    told(load, "changes", 6, at(2, "a"))
+
+    assert rows("id, name") == [(1, "a", 2, 9, False), (1, "b", 9, None, True)]
+
+
+def test_a_full_extract_held_a_key_whose_record_was_rejected(load, rows):
+    """Even if what is wrong stands in a column that nothing else looks at."""
+    told(load, "full", 4, at(1, "x", seen="many"), at(1, "z") | {"id": 2})
+    told(load, "changes", 3, at(1, "a"))
+
+    assert rows("id, name") == [(1, "a", 1, None, True), (2, "z", 1, None, True)]
+
+
+def test_a_key_that_comes_back_shows_what_the_full_extract_held_in_untracked_columns(load, rows):
+    first = with_history("untracked: ignore")
+    told(load, "changes", 4, at(1, "a", seen=1), promise=first)
+    told(load, "full", 5, at(2, "a", seen=2), promise=first)
+    told(load, "full", 3, at(9, "z") | {"id": 2}, promise=first)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 1, 1, 3, False), (1, "a", 2, 5, None, True)]
+
+
+def test_an_overwritten_version_comes_back_as_the_full_extract_held_it(load, rows):
+    told(load, "changes", 4, at(5, "a", seen=1))
+    told(load, "full", 10, at(5, "a", seen=1))
+    told(load, "changes", 20, at(20, "a", seen=2))
+    told(load, "changes", 21, gone(7), at(15, "b", seen=3))
+
+    assert rows("id, name, seen") == [
+        (1, "a", 1, 5, 7, False),
+        (1, "a", 1, 10, 15, False),
+        (1, "b", 3, 15, 20, False),
+        (1, "a", 2, 20, None, True),
+    ]
+
+
+def test_a_key_that_moved_is_absent_from_the_scope_that_it_was_in_then(load, rows):
+    scoped = with_history("delete_scope: [seen]")
+    told(load, "changes", 9, at(1, "a", seen=1), at(8, "a", seen=2), promise=scoped)
+    told(load, "full", 5, at(1, "z", seen=1) | {"id": 2}, promise=scoped)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 1, 1, 5, False), (1, "a", 2, 8, None, True)]
+
+
+def test_a_late_move_into_the_scope_of_an_extract_that_lacks_the_key_ends_there(load, rows):
+    scoped = with_history("delete_scope: [seen]")
+    told(load, "changes", 9, at(1, "a", seen=2), promise=scoped)
+    told(load, "full", 10, at(1, "z", seen=1) | {"id": 2}, promise=scoped)
+    told(load, "changes", 11, at(3, "b", seen=1), promise=scoped)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 2, 1, 3, False), (1, "b", 1, 3, 10, False)]
+
+
+def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
+    partial = with_history("delete_scope: [seen], ignore_null_updates: true")
+    told(load, "changes", 4, at(1, "a", seen=1), at(2, "b"), promise=partial)
+    told(load, "full", 6, at(1, "z", seen=1) | {"id": 2}, promise=partial)
+
+    assert rows("id, name")[:2] == [(1, "a", 1, 2, False), (1, "b", 2, 6, False)]
+
+
+def test_two_deletions_of_one_moment_are_no_tie(load, rows):
+    strict = with_history("tie_break: quarantine")
+    done = told(load, "changes", 4, at(1, "a"), gone(3), gone(3) | {"seen": 1}, promise=strict)
+
+    assert done.quarantined == 0
+    assert rows("id, name") == [(1, "a", 1, 3, False)]

@@ -1,0 +1,82 @@
+"""Which facts of a key count, judged one after the other in the order of their moments."""
+
+from collections.abc import Callable
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark.fact import RECORD
+from lakekit.sql.identifiers import quote
+
+_HELD = "struct<alive:boolean,scope:{scope},hash:bigint,rest:bigint>"
+_JUDGED = "struct<heard:boolean,held:{held}>"
+
+
+def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
+    """Add whether each fact counts (`__heard`), and what its key holds before it (`__held`).
+
+    A record always counts; presence only if the key is gone; absence only if the key is there,
+    with a content that is within the scopes of the extract.
+
+    Args:
+        placed: One fact per key and moment.
+        contract: Its keys and scopes.
+    """
+    held = _HELD.format(scope=_scope_type(contract))
+    none = F.array().cast(f"array<{_JUDGED.format(held=held)}>")
+    start = F.struct(_nothing(held).alias("held"), none.alias("judged"))
+    facts, fact = F.array_sort(F.collect_list("__fact"), earlier_first), F.struct("*")
+    judged = F.aggregate("__facts", start, _judge(contract, held), lambda done: done["judged"])
+    by_key = placed.withColumn("__scope", _scope(contract)).withColumn("__fact", fact)
+    by_key = by_key.groupBy(*map(quote, contract.keys)).agg(facts.alias("__facts"))
+    both = by_key.select("__facts", judged.alias("__judged"))
+    rows = both.select(F.inline(F.arrays_zip("__facts", "__judged")))
+    return rows.select(
+        "__facts.*",
+        F.col("__judged.heard").alias("__heard"),
+        F.col("__judged.held").alias("__held"),
+    ).drop("__scope")
+
+
+def earlier_first(one: Expression, other: Expression) -> Expression:
+    """Compare two facts by their moment, as an order of arrays."""
+    at, then = one["__moment"], other["__moment"]
+    return F.when(at < then, -1).when(at > then, 1).otherwise(0)
+
+
+def _scope(contract: Contract) -> Expression:
+    names = contract.history.delete_scope
+    return F.struct(*map(quote, names)) if names else F.lit(None).cast("string")
+
+
+def _scope_type(contract: Contract) -> str:
+    fields = [f"{quote(n)}:{contract.column(n).type}" for n in contract.history.delete_scope]
+    return f"struct<{','.join(fields)}>" if fields else "string"
+
+
+def _nothing(held: str) -> Expression:
+    return F.struct(F.lit(False), *[F.lit(None)] * 3).cast(held)
+
+
+def _judge(contract: Contract, state: str) -> Callable[[Expression, Expression], Expression]:
+    """Return the step from what a key holds before a fact to what it holds after it."""
+    scope = contract.history.delete_scope
+
+    def judge(so_far: Expression, fact: Expression) -> Expression:
+        held, gone = so_far["held"], fact["__gone"]
+        within, at = F.lit(True), fact["__scope"]
+        if scope:
+            text = F.to_json(held["scope"], {"ignoreNullFields": "false"})
+            within = fact["__scopes"].isNull() | F.array_contains(fact["__scopes"], text)
+            filled = [F.coalesce(at[name], held["scope"][name]).alias(name) for name in scope]
+            at = F.when(fact["__partial"] & held["alive"], F.struct(*filled)).otherwise(at)
+        changes = F.when(gone, held["alive"] & within).otherwise(~held["alive"])
+        heard = (fact["__priority"] == RECORD) | changes
+        alive = F.struct(F.lit(True), at, fact["_row_hash"], fact["__rest"]).cast(state)
+        after = F.when(~heard, held).when(gone, _nothing(state)).otherwise(alive)
+        judged = F.struct(heard, held).cast(_JUDGED.format(held=state))
+        return F.struct(after.alias("held"), F.array_append(so_far["judged"], judged))
+
+    return judge
