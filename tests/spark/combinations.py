@@ -75,8 +75,13 @@ TRACKED = {"track_history_columns": ["name", "score", "props"]}
 SCOPED = {"delete_scope": ["region"]}
 PARTIAL = {"ignore_null_updates": True}
 DEFAULT = (
-    Combination("by_extraction_time", {}, ("full", "incremental"), late=False),
-    Combination("two_keys", {"keys": ["region", "id"]}, ("full",), late=False, faults=True),
+    Combination(
+        "by_extraction_time",
+        {"keys": ["region", "id"]},
+        ("full", "incremental"),
+        late=False,
+        faults=True,
+    ),
     Combination("all_kinds", {**CHANGES, "keys": ["region", "id"]}, faults=True),
     Combination("mark_overwrite", {**CHANGES, **TRACKED, "deletes": "mark"}),
     Combination("keep_first", {**CHANGES, **TRACKED, "untracked": "ignore"}),

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.session import local_session
+from lakekit.spark.session import local_session, session_settings
 
 CONTRACT = """
 contract: people
@@ -37,12 +37,22 @@ TIMED = load_contract(
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_session(tmp_path_factory.mktemp("warehouse"))
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    # Tables of a few rows: to compile their plans to Java takes longer than to interpret them.
+    # Tables of a few rows: to compile their plans to Java takes longer than to interpret them,
+    # and to plan them again between the stages longer than to run them.
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    session.conf.set("spark.sql.shuffle.partitions", "1")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
+    """Plan between the stages, and shuffle into several partitions."""
+    settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "2"}
+    with session_settings(spark, settings):
+        yield
 
 
 _numbers = count()

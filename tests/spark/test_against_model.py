@@ -15,6 +15,7 @@ from tests.spark.conftest import CONTRACT
 from tests.spark.random_histories import random_runs, recut, untied
 from tests.spark.replay import Replay
 
+pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 MOST_KEYS = 300
 ORDERLESS = [c for c in LONG if c.name in ("changes", "overwrite", "partial", "latest")]
 

@@ -58,39 +58,22 @@ def assert_sound(spark: SparkSession, table: str) -> None:
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_another_merge(told, spark, table, rows, monkeypatch, phase):
-    """It touches a key that this run touches too."""
+    """It touches the keys that this run touches too: before it and after it."""
     at_the_end_of(
         monkeypatch,
         phase,
-        lambda: told(2, ben("Paris", 2), {**ann("Lima", 9), "id": 3}, run_id="other"),
+        lambda: told(2, ben("Paris", 2), ann("Lima", 9), run_id="other"),
     )
 
     told(3, ann("Rome", 3), ben("Bern", 3))
 
     assert rows("id, city") == [
-        *MERGED[:2],
+        (1, "Oslo", 1, 3, False),
+        (1, "Rome", 3, 9, False),
+        (1, "Lima", 9, None, True),
         (2, "Bonn", 1, 2, False),
         (2, "Paris", 2, 3, False),
         (2, "Bern", 3, None, True),
-        (3, "Lima", 9, None, True),
-    ]
-    assert_sound(spark, table)
-
-
-@pytest.mark.parametrize("phase", ["plan", "branch", "append"])
-def test_another_merge_of_a_later_change_of_the_same_key(
-    told, table, spark, rows, monkeypatch, phase
-):
-    """What was planned before it is not published after it."""
-    at_the_end_of(monkeypatch, phase, lambda: told(5, ann("Lima", 5), run_id="other"))
-
-    told(3, ann("Rome", 3), ben("Bern", 3))
-
-    assert rows("id, city") == [
-        (1, "Oslo", 1, 3, False),
-        (1, "Rome", 3, 5, False),
-        (1, "Lima", 5, None, True),
-        *MERGED[2:],
     ]
     assert_sound(spark, table)
 
@@ -126,7 +109,7 @@ def test_compaction_and_expiry(told, spark, table, rows, monkeypatch, phase):
     assert_sound(spark, table)
 
 
-@pytest.mark.parametrize("phase", ["merge", "append", "check"])
+@pytest.mark.parametrize("phase", ["merge", "check"])
 def test_expiry(told, spark, table, rows, monkeypatch, phase):
     """The branch stands on snapshots that go."""
     at_the_end_of(monkeypatch, phase, lambda: spark.sql(expiry(table)).first())

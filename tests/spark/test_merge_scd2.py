@@ -16,6 +16,7 @@ from lakekit.errors import (
 from lakekit.spark import publish, scd2
 from tests.spark.conftest import CONTRACT
 
+pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
 BEN = {"id": 2, "name": "Ben", "city": None}
 
