@@ -64,7 +64,6 @@ def shape(keys: int, history: int, changed: float, extract: Extract, **rest: Any
 def quick(keys: int = 100_000) -> list[Workload]:
     """Return the set that two cores finish in minutes."""
     return [
-        shape(keys, 0, 0.01, "full"),
         shape(keys, 4, 0.01, "full"),
         shape(keys, 4, 0.01, "incremental"),
         shape(keys, 4, 0.0, "full"),

@@ -67,6 +67,8 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
     for name in dict.fromkeys(named["except_columns"]):
         if name in named["keys"]:
             yield _fault("except_columns", f"'{name}' is a key and must be stored")
+        if name in named["sequence_by"]:
+            yield _fault("except_columns", f"'{name}' orders the records and must be stored")
         if name in named["delete_scope"]:
             yield _fault("delete_scope", f"'{name}' must be stored")
 

@@ -29,7 +29,7 @@ CONTESTANTS = {
     "mack": Entry("mack:Mack", peer=True, delta=True),
     "dlt_duckdb": Entry("dlt_duckdb:DltDuckdb", peer=True, apart=True),
 }
-CORE = ("lakekit", "article_cow", "article_mor", "floor")
+CORE = ("lakekit", "article_mor", "floor")
 
 
 def open_contestant(name: str, place: Place) -> Contestant:

@@ -10,6 +10,7 @@ from lakekit.spark.iceberg import load_table
 
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
+_ATTEMPTS = 3
 
 
 def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) -> bool:
@@ -24,15 +25,18 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     Returns:
         False if main has moved since.
     """
+    drop_branch(spark, table, branch)
     known = load_table(spark, table)
     if head != _snapshot(known):
         return False
     refs: Any = known.manageSnapshots()
-    if known.refs().containsKey(branch):
-        refs = refs.removeBranch(branch)
     refs = refs.createBranch(branch) if head is None else refs.createBranch(branch, head)
-    refs.commit()
-    return True
+    if not _committed(refs):
+        return False
+    # On an empty table Iceberg begins it at what main has become meanwhile.
+    known = load_table(spark, table)
+    begun = known.snapshot(known.refs().get(branch).snapshotId())
+    return head is not None or begun.parentId() is None
 
 
 def main_snapshot(spark: SparkSession, table: str) -> int | None:
@@ -46,10 +50,13 @@ def _snapshot(known: Any) -> int | None:
 
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
-    """Drop a branch if it is there."""
-    known = load_table(spark, table)
-    if known.refs().containsKey(branch):
-        known.manageSnapshots().removeBranch(branch).commit()
+    """Drop a branch if it is there; if others commit all the while, the next run will."""
+    for _ in range(_ATTEMPTS):
+        known = load_table(spark, table)
+        if not known.refs().containsKey(branch):
+            return
+        if _committed(known.manageSnapshots().removeBranch(branch)):
+            return
 
 
 def fast_forward(spark: SparkSession, table: str, branch: str) -> int | None:
@@ -61,9 +68,24 @@ def fast_forward(spark: SparkSession, table: str, branch: str) -> int | None:
     known = load_table(spark, table)
     head = int(known.refs().get(branch).snapshotId())
     try:
-        known.manageSnapshots().fastForwardBranch("main", branch).removeBranch(branch).commit()
+        refs = known.manageSnapshots().fastForwardBranch("main", branch).removeBranch(branch)
     except (Py4JJavaError, PySparkException) as error:
-        if any(reason in str(error) for reason in _MOVED):
+        if _moved(error):
             return None
         raise
-    return head
+    return head if _committed(refs) else None
+
+
+def _committed(refs: Any) -> bool:
+    """Commit a change of references; False if somebody else committed meanwhile."""
+    try:
+        refs.commit()
+    except (Py4JJavaError, PySparkException) as error:
+        if _moved(error):
+            return False
+        raise
+    return True
+
+
+def _moved(error: Exception) -> bool:
+    return any(reason in str(error) for reason in _MOVED)

@@ -48,7 +48,7 @@ def place_counts() -> list[Expression]:
     """Return what is counted of ranked rows."""
     place, aside = F.col("__place"), F.col("__aside")
     lost = (place > 1) & aside.isNull()
-    real = ~F.col("__absent") & (F.col("__kind") != "same")
+    real = F.col("__kind") != "same"
     return [
         F.count(F.when(lost & F.col("__equal"), 1)).alias("lost_equal"),
         F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
@@ -61,10 +61,12 @@ def place_counts() -> list[Expression]:
 
 def late_counts(placed: Expression) -> list[Expression]:
     """Return what is counted of late rows, of those that count at their moment."""
-    late, absent = placed & F.col("__late") & F.col("__aside").isNull(), F.col("__absent")
+    late = placed & F.col("__late") & F.col("__aside").isNull()
+    # The current version began after the extract: it stays.
+    younger = (F.col("__kind") == "absent") & (F.col("__since") > F.col("__moment"))
     return [
         F.count(F.when(late, 1)).alias("late"),
-        F.count(F.when(late & absent, 1)).alias("late_absent"),
+        F.count(F.when(late & younger, 1)).alias("late_absent"),
     ]
 
 

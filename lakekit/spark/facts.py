@@ -1,8 +1,8 @@
 """The companion table: facts that late changes need and that show in no version of their own.
 
-It holds records that only re-assert what is known, all records that delete, and the moments of
-full extracts. A run without such facts writes nothing here, and a run without late records reads
-no more than the file statistics.
+It holds records that only re-assert what is known, all records that delete, the moments of full
+extracts, and what one of these held where no version shows it. A run without such facts writes
+nothing here, and a run without late records reads no more than the file statistics.
 """
 
 from collections.abc import Sequence
@@ -49,15 +49,19 @@ class Facts:
         """The full extracts that are merged, oldest first; read once."""
         if not self.exists:
             return []
-        rows = self._spark.sql(
-            f"SELECT DISTINCT CAST(_sequence AS string) AS moment, _scopes "
-            f"FROM {quote_table(self.name)} WHERE _op = 'X' ORDER BY 1"
-        ).collect()
+        merged = self._told().where("_op = 'X'")
+        moments = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes")
+        rows = moments.distinct().orderBy("moment").collect()
         return [FullExtract(row["moment"], tuple(row["_scopes"] or ())) for row in rows]
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""
-        return self._spark.table(quote_table(self.name)).where("_op != 'X'")
+        return self._told().where("_op != 'X'")
+
+    def _told(self) -> DataFrame:
+        """Return what other runs told: an attempt of this one may have told its facts already."""
+        facts = self._spark.table(quote_table(self.name))
+        return facts.where(F.col("_run_id") != self._merge.batch.run_id)
 
     def deletions(self) -> DataFrame | None:
         """Return the newest known deletion of each key, where order needs it.

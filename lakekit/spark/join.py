@@ -100,7 +100,8 @@ def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> Data
         .when(absent, "absent")
         .when(F.col("__fault").isNotNull(), "rejected")
         .when(F.col("__gone") & F.lit(contract.history.deletes == "ignore"), "ignored")
-        .when(~F.col("__gone") & _same(contract), "same")
+        # What an older extract holds of a version that began later is not what that one shows.
+        .when(~F.col("__gone") & _same(contract) & _not_before(since, moment), "same")
         .otherwise("candidate")
     )
     return joined.withColumns(
@@ -112,6 +113,10 @@ def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> Data
             "__scope": F.expr(scope_text(contract.history.delete_scope)),
         }
     )
+
+
+def _not_before(since: Expression, extracted: Expression) -> Expression:
+    return F.coalesce((F.col("__moment") >= since) | (extracted >= since), F.lit(True))
 
 
 def _same(contract: Contract) -> Expression:

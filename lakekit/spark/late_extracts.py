@@ -37,18 +37,22 @@ def full_extract_facts(
         .withColumn("__extract", F.explode(extract))
         .withColumn("__at", F.col("__extract.moment").cast("timestamp_ntz"))
         .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
-        .withColumn("__then", F.get(F.filter("__versions", _holds(contract)), F.lit(0)))
+        .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
         # A version shows the first untracked values of its time or the last, not those of then.
         .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
     content = [F.col(f"__content.{quote(name)}") for name in (*contract.content, "_source_file")]
-    gone, scoped = then.isNull(), bool(contract.history.delete_scope)
+    told, gone, scopes = told.select("*", *content), then.isNull(), None
+    if contract.history.delete_scope:
+        scopes = F.col("__extract.scopes")
+        scope = F.expr(scope_text(contract.history.delete_scope))
+        gone = gone | ~F.array_contains(scopes, scope)
     return fact(
-        contract, told.select("*", *content), ingested=at, moment=at, gone=gone,
+        contract, told, ingested=at, moment=at, gone=gone,
         priority=F.when(gone, ABSENCE).otherwise(PRESENCE),
         shown=~gone & F.coalesce(renewed_after(at, contract), F.lit(False)),
-        scopes=F.when(gone, F.col("__extract.scopes")) if scoped else None,
+        scopes=None if scopes is None else F.when(gone, scopes),
     )  # fmt: skip
 
 
@@ -59,9 +63,9 @@ def _by_key(
     names = [quote(key) for key in contract.keys]
     content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    scope = F.expr(scope_text(contract.history.delete_scope)).alias("scope")
-    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), scope, content)
-    record = F.struct(F.col("_sequence").alias("at"), F.col("_op").alias("op"), content)
+    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), "_row_hash", content)
+    at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
+    record = F.struct(at, op, "_ingested_at", "_row_hash", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
         known.select(*names, record.alias("__record")), allowMissingColumns=True
     )
@@ -72,32 +76,28 @@ def _by_key(
     )
 
 
-def _holds(contract: Contract) -> Callable[[Expression], Expression]:
-    """Return whether a version held at `__at`, within the scopes of the extract."""
-
-    def holds(version: Expression) -> Expression:
-        at, ends = F.col("__at"), version["_valid_to"]
-        within = (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["gone"]
-        if contract.history.delete_scope:
-            within = within & F.array_contains("__extract.scopes", version["scope"])
-        return within
-
-    return holds
+def _holds(version: Expression) -> Expression:
+    """Return whether a version held at `__at`."""
+    at, ends = F.col("__at"), version["_valid_to"]
+    return (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["gone"]
 
 
 def _says(contract: Contract) -> Callable[[Expression], Expression]:
-    """Return whether a record lies between the start of `__then` and `__at`."""
+    """Return whether a record says what `__then` shows, between its start and `__at`."""
     complete = F.lit(not contract.history.ignore_null_updates)
 
     def says(record: Expression) -> Expression:
         since = F.col("__then._valid_from")
-        return complete & (record["op"] == "U") & record["at"].between(since, F.col("__at"))
+        same = record["_row_hash"] == F.col("__then._row_hash")
+        within = record["at"].between(since, F.col("__at"))
+        return complete & (record["op"] == "U") & same & within
 
     return says
 
 
 def _newest(records: Expression) -> Expression:
     def later_first(one: Expression, other: Expression) -> Expression:
-        return F.when(one["at"] < other["at"], 1).when(one["at"] > other["at"], -1).otherwise(0)
+        this, that = (F.struct(each["at"], each["_ingested_at"]) for each in (one, other))
+        return F.when(this < that, 1).when(this > that, -1).otherwise(0)
 
     return F.get(F.array_sort(records, later_first), F.lit(0))

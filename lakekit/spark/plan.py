@@ -12,6 +12,7 @@ from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejecte
 from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import act_counts, scopes_of
+from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.order import Sight
@@ -155,7 +156,11 @@ def _remembered(
         partial = {name: F.col(f"__record.{quote(name)}") for name in contract.content}
         frames.append(facts.of_rows(rows.withColumns(partial)))
         if settled and settled.facts is not None:
-            frames.append(facts.of_settled(settled.facts.where("__act = 'unheard'")))
+            presences = settled.facts.where(F.col("__priority") == PRESENCE)
+            frames.append(facts.of_settled(presences))
+        if n["replaced"]:
+            overwritten = facts.of_versions(_overwritten(merge, seen.rows))
+            frames.append(overwritten.where("_op = 'P'"))
     else:
         if settled and settled.facts is not None and settled.keys is not None:
             rows = rows.join(F.broadcast(settled.keys), list(contract.keys), "left_anti")

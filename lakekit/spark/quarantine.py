@@ -1,4 +1,4 @@
-"""Rejected records: kept with their bytes and the reason, once per run."""
+"""Rejected records: kept with their bytes and the reason, once."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -9,7 +9,7 @@ from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.plan import Plan
 from lakekit.spark.records import read_raw
-from lakekit.sql.identifiers import quote_table
+from lakekit.sql.identifiers import literal, quote_table
 from lakekit.sql.tables import create_quarantine_table
 
 REASONS = {
@@ -19,14 +19,17 @@ REASONS = {
 
 
 def quarantine(merge: Merge, plan: Plan) -> None:
-    """Append the rejected records of a run to `{table}_quarantine`, unless they are there."""
+    """Append the rejected records of a run to `{table}_quarantine`.
+
+    What an attempt before has left there gives way: main may have moved, and more be late now.
+    """
     spark, batch = merge.spark, merge.batch
     name = layout.quarantine_table(merge.table)
     if not plan.result.quarantined:
         return
     spark.sql(create_quarantine_table(merge.contract, name))
     if batch.run_id in published_runs(spark, name):
-        return
+        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(batch.run_id)}")
     rejected(merge, plan).withColumns(
         {"_run_id": F.lit(batch.run_id), "_ingested_at": merge.moment}
     ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()

@@ -79,8 +79,9 @@ def rebuild_table(
     """
     scope = scope or Scope()
     exists = spark.catalog.tableExists(table)
-    _check(spark, runs, table, scope)
+    # Before anything is read of it: what moves it afterwards stops the publishing.
     heads = _evolved(spark, [contract], table) if exists else {}
+    _check(spark, runs, table, scope)
     shadow = f"{table}__rebuild"
     _drop_shadow(spark, shadow, table)
     try:

@@ -12,11 +12,8 @@ from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import literal, quote
 from lakekit.sql.row_hash import row_hash, state_hash
-from lakekit.sqltypes import SqlType
 
 CORRUPT = "_corrupt_record"
-# Digits after the contract's last one, by which a decimal shows that it was longer.
-_MORE_DIGITS = 12
 # What Java writes with percent signs in a path.
 _NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
 UNREADABLE = "does not parse as the contract's schema"
@@ -85,7 +82,9 @@ def file_uri(name: str) -> str:
 
 
 def _absolute(name: str) -> str:
-    return name if "://" in name else str(Path(name).resolve())
+    path = name if "://" in name else str(Path(name).resolve())
+    # Spark takes these for patterns of names.
+    return re.sub(r"[\\\[\]{}*?]", lambda found: f"\\{found.group()}", path)
 
 
 def _place() -> list[Expression]:
@@ -150,13 +149,8 @@ def _gone(contract: Contract, batch: Batch) -> str:
 
 
 def _parsed_type(column: Column) -> str:
-    # Spark rounds a number into a decimal; a longer one shows whether it fits.
-    return _longer(column.sql_type) if column.sql_type.name == "decimal" else column.type
-
-
-def _longer(kind: SqlType) -> str:
-    scale = min(kind.scale + _MORE_DIGITS, 38 - (kind.precision - kind.scale))
-    return f"decimal(38,{scale})"
+    # Spark rounds a number into a decimal, and drops commas from a text; its text tells.
+    return "string" if column.sql_type.name == "decimal" else column.type
 
 
 def _value(column: Column, prefix: str) -> str:
@@ -193,5 +187,7 @@ def _fault(contract: Contract, prefix: str) -> str:
 
 
 def _misfit(column: Column, prefix: str) -> str:
-    field = f"{prefix}{quote(column.name)}"
-    return f"coalesce(try_cast({field} AS {column.type}) <> {field}, {field} IS NOT NULL)"
+    kind, field = column.sql_type, f"{prefix}{quote(column.name)}"
+    wide = f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
+    fits = f"try_cast({field} AS {column.type}) = try_cast({field} AS {wide})"
+    return f"{field} IS NOT NULL AND NOT coalesce({fits}, false)"

@@ -134,13 +134,14 @@ def _aside(contract: Contract) -> Expression:
 def _within_scopes(staged: Staged, contract: Contract) -> Staged:
     """Forget the absences outside the scopes that the extract holds, and count again.
 
-    A late one counts, or not, by the scope that its key had then.
+    Of a key whose current version began later, the scope that it had then will tell.
     """
     scopes = scopes_of(staged.counts)
-    then = F.lit(contract.history.exact) & F.col("__late")
+    younger = F.col("__base_hash").isNull() | (F.col("__since") > F.col("__moment"))
+    then = F.lit(contract.history.exact) & F.col("__late") & younger
     rows = staged.rows.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
     rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
-    absent = F.count(F.when(F.col("__absent"), 1)).alias("absent")
+    absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
     row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
     counts = {**staged.counts, **(row.asDict() if row else {})}
     return Staged(rows, counts, staged.all_rows)

@@ -17,7 +17,9 @@ from tests.spark.replay import Replay
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 MOST_KEYS = 300
-ORDERLESS = [c for c in LONG if c.name in ("changes", "overwrite", "partial", "latest")]
+ORDERLESS = [
+    c for c in (*DEFAULT, *LONG) if c.name in ("changes", "overwrite", "partial", "latest")
+]
 
 
 def pytest_generate_tests(metafunc):

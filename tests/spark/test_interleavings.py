@@ -78,6 +78,25 @@ def test_another_merge(told, spark, table, rows, monkeypatch, phase):
     assert_sound(spark, table)
 
 
+def test_a_run_that_comes_again_does_not_meet_its_own_facts(told, load, rows, monkeypatch):
+    """The full extract has told the companion of itself before it crashed."""
+    told(9, ann("Rome", 2), ann("Lima", 8))
+    full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, "check")
+        with pytest.raises(Crash):
+            load(5, ben("Bonn", 1), **full)
+
+    load(5, ben("Bonn", 1), **full)
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 2, False),
+        (1, "Rome", 2, 5, False),
+        (1, "Lima", 8, None, True),
+        (2, "Bonn", 1, None, True),
+    ]
+
+
 def test_what_the_second_attempt_hides_is_known_too(told, rows, monkeypatch):
     """The first attempt has told the companion something already: that Bonn was said again."""
     at_the_end_of(monkeypatch, "check", lambda: told(2, ann("Rome", 8), run_id="other"))

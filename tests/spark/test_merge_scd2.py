@@ -14,6 +14,8 @@ from lakekit.errors import (
     TooManyRejectedError,
 )
 from lakekit.spark import publish, scd2
+from lakekit.spark.records import file_uri
+from lakekit.spark.scd2 import merge_scd2
 from tests.spark.conftest import CONTRACT
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
@@ -216,6 +218,34 @@ def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
 
     assert not load(2, equal, promise=nested).committed
     assert load(3, first.replace('"x":1.0', '"x":null'), promise=nested).committed
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, tmp_path, turn):
+    files = [tmp_path / name for name in ("z #1 \u00fc.ndjson", "a%20 [b].ndjson")][::turn]
+    for number, file in enumerate(files):
+        file.write_text(f'{{"id": 1, "name": "{number}"}}\n')
+    batch = Batch(
+        run_id="a",
+        extract="full",
+        extraction_time=datetime(2026, 1, 1, tzinfo=UTC),
+        files=tuple(map(str, files)),
+    )
+
+    merge_scd2(spark, load_contract(CONTRACT), batch, table, staging=tmp_path.as_uri())
+
+    row = spark.table(table).first()
+    assert (row["name"], row["_source_file"]) == ("1", file_uri(str(files[1])))
+
+
+@pytest.mark.parametrize("price", ['"12,50"', "1.234", "0.30000000000000004", '""', "1e20"])
+def test_a_decimal_is_never_rounded_nor_read_as_another_number(load, rows, price):
+    priced = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(10,2)"'))
+
+    done = load(1, f'{{"id": 1, "name": {price}}}', {"id": 2, "name": 1.5}, promise=priced)
+
+    assert done.quarantined == 1
+    assert [row[0] for row in rows("id")] == [2]
 
 
 def test_gives_up_after_five_lost_commits(load, rows, monkeypatch):

@@ -227,6 +227,45 @@ def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
     assert rows("id, name")[:2] == [(1, "a", 1, 2, False), (1, "b", 2, 6, False)]
 
 
+def test_a_deletion_that_comes_again_after_its_key_came_back_is_late(load, rows):
+    strict = with_history("late_changes: quarantine")
+    told(load, "changes", 4, gone(1), promise=strict)
+    told(load, "changes", 6, at(3, "a"), promise=strict)
+    done = told(load, "changes", 5, gone(1), promise=strict)
+
+    assert done.quarantined == 1
+    assert rows("id, name") == [(1, "a", 3, None, True)]
+
+
+def test_an_older_full_extract_held_a_key_that_a_newer_one_brought_back(load, rows):
+    told(load, "changes", 6, at(5, "a"))
+    told(load, "changes", 8, gone(7))
+    told(load, "full", 12, at(5, "a"))
+    told(load, "full", 10, at(5, "a"))
+
+    assert rows("id, name") == [(1, "a", 5, 7, False), (1, "a", 10, None, True)]
+
+
+def test_a_key_that_a_full_extract_lacks_is_back_where_a_record_ahead_says_so_again(load, rows):
+    told(load, "changes", 20, at(5, "a"), at(15, "a"), at(1, "z") | {"id": 2})
+    told(load, "full", 10, at(1, "z") | {"id": 2})
+
+    assert rows("id, name")[:2] == [(1, "a", 5, 10, False), (1, "a", 15, None, True)]
+
+
+def test_a_full_extract_did_not_hold_a_record_that_lost(load, rows):
+    told(load, "changes", 5, at(1, "a"), at(5, "a"))
+    told(load, "changes", 6, at(5, "b"))
+    told(load, "full", 10, at(5, "b"))
+    told(load, "changes", 11, gone(7))
+
+    assert rows("id, name") == [
+        (1, "a", 1, 5, False),
+        (1, "b", 5, 7, False),
+        (1, "b", 10, None, True),
+    ]
+
+
 def test_two_deletions_of_one_moment_are_no_tie(load, rows):
     strict = with_history("tie_break: quarantine")
     done = told(load, "changes", 4, at(1, "a"), gone(3), gone(3) | {"seen": 1}, promise=strict)

@@ -161,12 +161,19 @@ def test_refuses_a_combination_without_a_file_too():
 
 def test_names_each_fault_of_a_history_that_does_not_fit():
     contract = load_contract(GOOD)
-    history = History(keys=("id", "id"), delete_scope=("gone",), except_columns=("id",))
+    history = History(
+        keys=("id", "id"),
+        delete_scope=("gone",),
+        except_columns=("id", "order"),
+        sequence_by="order",
+    )
 
     assert [str(fault) for fault in history_faults(history, contract.columns)] == [
         "history.keys: a column stands twice",
         "history.delete_scope: 'gone' is not a column of the schema",
+        "history.sequence_by: 'order' is string; it must be one of timestamp, timestamp_ntz, date",
         "history.except_columns: 'id' is a key and must be stored",
+        "history.except_columns: 'order' orders the records and must be stored",
     ]
 
 
