@@ -11,7 +11,7 @@ MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for package in ("lakekit", "sandbox", "cdk")
     for path in sorted((ROOT / package).rglob("*.py"))
-    if ">>>" in path.read_text(encoding="utf-8")
+    if ">>> " in path.read_text(encoding="utf-8")
 ]
 
 
