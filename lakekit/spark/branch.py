@@ -33,10 +33,11 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     refs = refs.createBranch(branch) if head is None else refs.createBranch(branch, head)
     if not _committed(refs):
         return False
+    if head is not None:
+        return True
     # On an empty table Iceberg begins it at what main has become meanwhile.
     known = load_table(spark, table)
-    begun = known.snapshot(known.refs().get(branch).snapshotId())
-    return head is not None or begun.parentId() is None
+    return known.snapshot(known.refs().get(branch).snapshotId()).parentId() is None
 
 
 def main_snapshot(spark: SparkSession, table: str) -> int | None:

@@ -7,8 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.join import overwrites
-from lakekit.spark.records import sequence
+from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 
 # At one moment a record beats presence in a full extract, and that beats absence. What the
@@ -44,7 +43,4 @@ def _or_null(value: Expression | None, kind: str) -> Expression:
 
 def renewed_after(moment: Expression, contract: Contract) -> Expression:
     """Whether a version shows untracked values that are younger than a moment."""
-    column = contract.column(contract.history.sequence_by or "")
-    if column in contract.stored:
-        return F.expr(sequence(column)) > moment
-    return F.lit(overwrites(contract))
+    return sequence_of(contract) > moment

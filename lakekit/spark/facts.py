@@ -17,7 +17,7 @@ from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import PRESENCE
-from lakekit.spark.records import sequence
+from lakekit.spark.records import sequence_of
 from lakekit.spark.tables import with_dropped
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import FACTS_DDL, create_facts_table
@@ -123,9 +123,8 @@ class Facts:
 
         One that began after its record was brought back by a full extract.
         """
-        op, column = F.lit("U"), self._contract.column(self._contract.history.sequence_by or "")
-        if column in self._contract.stored:
-            op = F.when(F.expr(sequence(column)) < F.col("_valid_from"), "P").otherwise(op)
+        brought = sequence_of(self._contract) < F.col("_valid_from")
+        op = F.when(brought, "P").otherwise("U")
         return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=op)
 
     def _facts(

@@ -16,7 +16,7 @@ from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_after
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.late_extracts import full_extract_facts
-from lakekit.spark.records import sequence
+from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
@@ -67,9 +67,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     the one of its start.
     """
     start = F.col("_valid_from")
-    column = contract.column(contract.history.sequence_by or "")
-    own = F.expr(sequence(column)) if column in contract.stored else start
-    brought = _at_extract(start, full) & (own < start)
+    brought = _at_extract(start, full) & (sequence_of(contract) < start)
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     existing = existing.where(~(gone & _at_extract(start, full)))
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)

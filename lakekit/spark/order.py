@@ -137,8 +137,8 @@ def with_lateness(
         # To say again what holds since that moment is no change.
         again = ~F.col("__gone") & (moment == since) & (F.col("__digest") == F.col("__base_hash"))
         if "__deleted_at" in rows.columns:
-            newest = F.coalesce(since < moment, F.lit(True))
-            again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & newest)
+            last = F.coalesce(since < moment, F.lit(True))
+            again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & last)
         late = late & ~F.coalesce(again, F.lit(False))
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
 

@@ -16,7 +16,7 @@ from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.order import Sight
-from lakekit.spark.records import read_batch, sequence, with_facts
+from lakekit.spark.records import read_batch, sequence_of, with_facts
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
@@ -200,10 +200,6 @@ def _unseen() -> Expression:
 
 def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:
     """Return the versions that are written anew and still show the record of their start."""
-    contract = merge.contract
     keys = rows.where("__first AND __replaced").select(*merge.keys)
-    current = merge.current()
-    column = contract.column(contract.history.sequence_by or "")
-    if column in contract.stored:
-        current = current.where(F.expr(sequence(column)) <= F.col("_valid_from"))
-    return current.join(F.broadcast(keys), list(contract.keys), "left_semi")
+    current = merge.current().where(sequence_of(merge.contract) <= F.col("_valid_from"))
+    return current.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")

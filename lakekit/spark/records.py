@@ -88,7 +88,7 @@ def _absolute(name: str) -> str:
 
 
 def _place() -> list[Expression]:
-    """Return where a line stands; half of what the reader's own metadata columns take."""
+    """Return where a line stands; the reader's own metadata columns take longer."""
     return [
         F.input_file_name().alias("_source_file"),
         F.input_file_block_start().alias("__start"),
@@ -132,6 +132,11 @@ def moment_of(contract: Contract, batch: Batch) -> str:
     if history.sequence_by is None:
         return f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}"
     return sequence(contract.column(history.sequence_by))
+
+
+def sequence_of(contract: Contract) -> Expression:
+    """Return the moment of a stored record, by the contract's sequence."""
+    return F.expr(sequence(contract.column(contract.history.sequence_by or "")))
 
 
 def sequence(column: Column) -> str:

@@ -92,12 +92,12 @@ def _kinds(merge: Merge, sight: Sight, read: Observation, based: Observation) ->
     versions = _newest_versions(merge) if sight.behind else merge.current()
     base = join.select_base(versions, contract, ended=sight.behind)
     if merge.full:
-        near = base.observe(based, F.count(F.lit(1)).alias("based"))
+        base = base.observe(based, F.count(F.lit(1)).alias("based"))
     else:
-        near = _near(base, records, merge)
+        base = _near(base, records, merge)
     records = records.observe(read, *read_counts(contract, merge.moment))
     how = "full_outer" if merge.full else "left_outer"
-    joined = join.join_base(records, near, contract, how)
+    joined = join.join_base(records, base, contract, how)
     return join.with_kind(joined, contract, merge.moment)
 
 

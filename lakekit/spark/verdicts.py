@@ -27,7 +27,7 @@ def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
     held = _HELD.format(scope=_scope_type(contract))
     none = F.array().cast(f"array<{_JUDGED.format(held=held)}>")
     start = F.struct(_nothing(held).alias("held"), none.alias("judged"))
-    facts, fact = F.array_sort(F.collect_list("__fact"), earlier_first), F.struct("*")
+    facts, fact = F.array_sort(F.collect_list("__fact"), _earlier_first), F.struct("*")
     judged = F.aggregate("__facts", start, _judge(contract, held), lambda done: done["judged"])
     by_key = placed.withColumn("__scope", _scope(contract)).withColumn("__fact", fact)
     by_key = by_key.groupBy(*map(quote, contract.keys)).agg(facts.alias("__facts"))
@@ -40,7 +40,7 @@ def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
     ).drop("__scope")
 
 
-def earlier_first(one: Expression, other: Expression) -> Expression:
+def _earlier_first(one: Expression, other: Expression) -> Expression:
     """Compare two facts by their moment, as an order of arrays."""
     at, then = one["__moment"], other["__moment"]
     return F.when(at < then, -1).when(at > then, 1).otherwise(0)
