@@ -91,6 +91,11 @@ class History(Model):
         return ordered and self.mode == "scd2" and self.late_changes == "exact"
 
     @property
+    def remembers(self) -> bool:
+        """Whether there are facts to keep that show in no version."""
+        return self.sequence_by is not None and self.mode != "append"
+
+    @property
     def ordered_by_extraction(self) -> bool:
         """Whether a record is as old as its extract."""
         return self.sequence_by is None and self.mode != "append"

@@ -1,20 +1,35 @@
 """A branch of a table, on which a run writes before main moves to it."""
 
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import Column as Expression
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, main_of
 
+PREFIX = "lakekit_"
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
 _ATTEMPTS = 3
 
 
+def branch_name(run_id: str) -> str:
+    """Return the name of a run's branch."""
+    return f"{PREFIX}{hashlib.sha256(run_id.encode()).hexdigest()[:16]}"
+
+
+def branch_of(run_id: Expression) -> Expression:
+    """Return the name of a run's branch as an expression over a column."""
+    return F.concat(F.lit(PREFIX), F.substring(F.sha2(run_id, 256), 1, 16))
+
+
 def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) -> bool:
-    """Begin a branch at main's head, anew if a crash left it.
+    """Begin a branch at main's head; one that a crash left begins there too, and never is away.
 
     Args:
         spark: A session whose catalog holds the table.
@@ -25,29 +40,24 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     Returns:
         False if main has moved since.
     """
-    drop_branch(spark, table, branch)
     known = load_table(spark, table)
-    if head != _snapshot(known):
+    if head != main_of(known):
         return False
+    if head is None:
+        return _open_on_empty(spark, table, branch)
     refs: Any = known.manageSnapshots()
-    refs = refs.createBranch(branch) if head is None else refs.createBranch(branch, head)
-    if not _committed(refs):
+    stands = known.refs().containsKey(branch)
+    begin = refs.replaceBranch if stands else refs.createBranch
+    return _committed(begin(branch, head))
+
+
+def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
+    drop_branch(spark, table, branch)
+    if not _committed(load_table(spark, table).manageSnapshots().createBranch(branch)):
         return False
-    if head is not None:
-        return True
-    # On an empty table Iceberg begins it at what main has become meanwhile.
+    # Iceberg begins it at what main has become meanwhile.
     known = load_table(spark, table)
     return known.snapshot(known.refs().get(branch).snapshotId()).parentId() is None
-
-
-def main_snapshot(spark: SparkSession, table: str) -> int | None:
-    """Return main's head, None for a table without snapshots."""
-    return _snapshot(load_table(spark, table))
-
-
-def _snapshot(known: Any) -> int | None:
-    head = known.currentSnapshot()
-    return None if head is None else int(head.snapshotId())
 
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
@@ -60,21 +70,52 @@ def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
             return
 
 
-def fast_forward(spark: SparkSession, table: str, branch: str) -> int | None:
+def fast_forward(
+    spark: SparkSession,
+    table: str,
+    branch: str,
+    stands: Callable[[Any], bool],
+    ended: Sequence[str] = (),
+) -> int | None:
     """Move main to a branch and drop that, in one commit.
 
+    Args:
+        spark: A session whose catalog holds the table.
+        table: Identifier of the table.
+        branch: Name of the branch.
+        stands: Whether the metadata, which the commit is based on, are what was planned on.
+        ended: Other branches that are dropped with it, if they are there.
+
     Returns:
-        Main's new head; None if main is no ancestor of the branch any more: nothing is changed.
+        Main's new head; None if something has moved: nothing is changed.
     """
-    known = load_table(spark, table)
+    known, refs = _based(spark, table)
+    if not stands(known):
+        return None
     head = int(known.refs().get(branch).snapshotId())
     try:
-        refs = known.manageSnapshots().fastForwardBranch("main", branch).removeBranch(branch)
+        refs = refs.fastForwardBranch("main", branch)
     except (Py4JJavaError, PySparkException) as error:
         if _moved(error):
             return None
         raise
+    for each in {branch, *(name for name in ended if known.refs().containsKey(name))}:
+        refs = refs.removeBranch(each)
     return head if _committed(refs) else None
+
+
+def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], bool]) -> bool:
+    """Drop a branch and let main be; False if something has moved: nothing is changed."""
+    known, refs = _based(spark, table)
+    return stands(known) and _committed(refs.removeBranch(branch))
+
+
+def _based(spark: SparkSession, table: str) -> tuple[Any, Any]:
+    """Return a table and a change of its references: another's commit from here on stops it."""
+    known = load_table(spark, table)
+    # This refreshes the table; only then it may be looked at.
+    refs = known.manageSnapshots()
+    return known, refs
 
 
 def _committed(refs: Any) -> bool:

@@ -5,7 +5,7 @@ extracts, and what one of these held where no version shows it. A run without su
 nothing here, and a run without late records reads no more than the file statistics.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.batch import RUN_ID
+from lakekit.spark.branch import branch_of
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.records import sequence_of
@@ -34,14 +35,15 @@ class FullExtract:
 class Facts:
     """The companion of one table."""
 
-    def __init__(self, merge: Merge) -> None:
-        history = merge.contract.history
+    def __init__(self, merge: Merge, under_way: Collection[str] = ()) -> None:
+        """Open the companion; what the runs of some branches told does not count."""
         self._merge = merge
+        self._under_way = under_way
         self._spark = merge.spark
         self._contract = merge.contract
         self.name = layout.facts_table(merge.table)
-        self.wanted = history.sequence_by is not None and history.mode != "append"
-        self.exact = history.exact
+        self.wanted = merge.contract.history.remembers
+        self.exact = merge.contract.history.exact
         self.exists = self.wanted and merge.spark.catalog.tableExists(self.name)
 
     @cached_property
@@ -59,9 +61,12 @@ class Facts:
         return self._told().where("_op != 'X'")
 
     def _told(self) -> DataFrame:
-        """Return what other runs told: an attempt of this one may have told its facts already."""
-        facts = self._spark.table(quote_table(self.name))
-        return facts.where(F.col("_run_id") != self._merge.batch.run_id)
+        """Return what other runs have told; an attempt of this one may have told its facts."""
+        facts, run_id = self._spark.table(quote_table(self.name)), F.col("_run_id")
+        told = run_id != self._merge.batch.run_id
+        if self._under_way:
+            told = told & ~branch_of(run_id).isin([*self._under_way])
+        return facts.where(told)
 
     def deletions(self) -> DataFrame | None:
         """Return the newest known deletion of each key, where order needs it.

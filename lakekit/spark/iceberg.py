@@ -17,3 +17,14 @@ def load_table(spark: SparkSession, table: str) -> Any:
 def table_property(spark: SparkSession, table: str, name: str) -> str:
     """Return one property of a table, empty if it is not set."""
     return str(load_table(spark, table).properties().get(name) or "")
+
+
+def main_of(known: Any) -> int | None:
+    """Return main's head of a loaded table, None if that has no snapshots."""
+    head = known.currentSnapshot()
+    return None if head is None else int(head.snapshotId())
+
+
+def main_snapshot(spark: SparkSession, table: str) -> int | None:
+    """Return main's head, None for a table without snapshots."""
+    return main_of(load_table(spark, table))

@@ -7,10 +7,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
+from lakekit.spark.branch import branch_name
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.publish import branch_name
+from lakekit.spark.pin import pin
 from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
 from lakekit.spark.staging import drop_staging
@@ -73,11 +74,12 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
         )
         return Preview(result=done, merged=True)
     evolves = _evolves(merge) if exists else ()
-    merge = replace(merge, place=f"{merge.place}/{branch_name(batch)}")
+    merge = replace(merge, place=f"{merge.place}/{branch_name(batch.run_id)}")
     new = _Preview(**vars(merge), seen=_empty(merge), exists=False)
     seen = _seen(merge, evolves) if exists else new
     try:
-        plan = plan_run(seen, Facts(seen), published.values())
+        facts = Facts(seen, pin(spark, merge.contract, table).under_way if exists else ())
+        plan = plan_run(seen, facts, published.values())
         return Preview(plan.result, not exists, evolves, samples=sample(seen, plan, rows))
     finally:
         drop_staging(spark, merge.place)

@@ -1,18 +1,20 @@
 """The commit protocol: write on a branch, check, move main to it. One commit shows, or none."""
 
-import hashlib
 from datetime import UTC
+from functools import partial
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.batch import RUN_ID, Batch
+from lakekit.batch import RUN_ID, Batch, MergeResult
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark import order
-from lakekit.spark.branch import drop_branch, fast_forward, open_branch
+from lakekit.spark.branch import branch_name, drop_branch, fast_forward, leave, open_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import EXTRACTION_TIME
+from lakekit.spark.facts import Facts
+from lakekit.spark.pin import Pin
 from lakekit.spark.plan import Plan
 from lakekit.spark.tables import with_dropped
 from lakekit.sql import merge_scd2 as sql
@@ -20,30 +22,46 @@ from lakekit.sql.identifiers import quote, quote_all
 from lakekit.sql.tables import marks
 
 
-def publish(merge: Merge, plan: Plan, head: int | None) -> int | None:
-    """Close and open on a branch, check, and move main to it.
+def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | None:
+    """Tell the companion, close and open on a branch, check, and move main to it.
 
     Args:
         merge: The run.
         plan: What it changes.
-        head: Main's head before the plan was made; None if the table was empty.
+        facts: The companion.
+        seen: What the plan was made on.
 
     Returns:
-        Main's new head; None if main has moved since.
+        What was done; None if the table has moved since.
     """
-    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch)
-    if not open_branch(spark, table, branch, head):
+    if plan.empty() and not plan.remembered:
+        return plan.result
+    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
+    if not open_branch(spark, table, branch, seen.head):
         return None
+    stands = partial(seen.stands, spark, run_id=merge.batch.run_id)
     try:
-        if merge.contract.history.mode == "append":
-            _append(merge, branch, _records(merge, plan))
-        else:
-            _close(merge, branch, plan)
-            _append(merge, branch, _versions(merge, plan))
-            _check(merge, branch, plan)
-        return fast_forward(spark, table, branch)
+        facts.remember(plan.remembered)
+        if plan.empty():
+            return plan.result if leave(spark, table, branch, stands) else None
+        _write(merge, branch, plan)
+        head = fast_forward(spark, table, branch, stands)
     finally:
-        drop_branch(spark, table, branch)
+        # While it is there, what its run has told does not count.
+        if not plan.remembered:
+            drop_branch(spark, table, branch)
+    if head is None:
+        return None
+    return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+
+
+def _write(merge: Merge, branch: str, plan: Plan) -> None:
+    if merge.contract.history.mode == "append":
+        _append(merge, branch, _records(merge, plan))
+        return
+    _close(merge, branch, plan)
+    _append(merge, branch, _versions(merge, plan))
+    _check(merge, branch, plan)
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -52,11 +70,6 @@ def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
     for name, value in evidence.items():
         writer = writer.option(f"snapshot-property.{name}", value)
     writer.append()
-
-
-def branch_name(batch: Batch) -> str:
-    """Return the name of a run's branch."""
-    return f"lakekit_{hashlib.sha256(batch.run_id.encode()).hexdigest()[:16]}"
 
 
 def iso(batch: Batch) -> str:

@@ -1,7 +1,7 @@
 """Rebuild: derive a table again from its landed runs, and publish what comes out in one commit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,11 +12,12 @@ from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.models import Model
-from lakekit.spark.branch import main_snapshot
+from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import table_property
+from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
@@ -80,7 +81,7 @@ def rebuild_table(
     scope = scope or Scope()
     exists = spark.catalog.tableExists(table)
     # Before anything is read of it: what moves it afterwards stops the publishing.
-    heads = _evolved(spark, [contract], table) if exists else {}
+    seen = _evolved(spark, [contract], table) if exists else None
     _check(spark, runs, table, scope)
     shadow = f"{table}__rebuild"
     _drop_shadow(spark, shadow, table)
@@ -90,21 +91,19 @@ def rebuild_table(
             create_or_evolve(spark, marked, shadow)
             merge_scd2(spark, marked, run.batch, shadow, staging=staging)
         create_or_evolve(spark, _marked(contract, table), shadow)
-        if not exists:
+        if seen is None:
             # It grows as it did before: the order of its columns tells.
-            heads = _evolved(spark, [*(run.contract for run in runs), contract], table)
-        return _publish(spark, contract, runs, table, heads=heads, scope=scope)
+            seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
+        return _publish(spark, contract, runs, seen, scope=scope)
     finally:
         _drop_shadow(spark, shadow, table)
 
 
-def _evolved(
-    spark: SparkSession, contracts: Sequence[Contract], table: str
-) -> dict[str, int | None]:
-    """Bring a table to contracts, one after the other; return its head and its companion's."""
+def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Pin:
+    """Bring a table to contracts, one after the other, and pin it."""
     for contract in contracts:
         create_or_evolve(spark, contract, table)
-    return {name: _head(spark, name) for name in (table, layout.facts_table(table))}
+    return pin(spark, contracts[-1], table)
 
 
 def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> None:
@@ -127,21 +126,19 @@ def _publish(
     spark: SparkSession,
     contract: Contract,
     runs: Sequence[Run],
-    table: str,
+    seen: Pin,
     *,
-    heads: dict[str, int | None],
     scope: Scope,
 ) -> RebuildResult:
     """Publish the companion, then the table: a fact that no version shows yet is true already."""
+    table, batches = seen.table, [run.batch for run in runs]
     shadow = f"{table}__rebuild"
-    batches = [run.batch for run in runs]
     result = RebuildResult(table=table, runs=len(runs), missing=0, wrong=0)
     facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
     pairs = [(table, shadow, scope)]
-    if facts.exists:
-        companion = layout.facts_table(table)
-        spark.sql(create_facts_table(contract, companion))
-        pairs.insert(0, (companion, facts.name, Scope(keys=scope.keys)))
+    if facts.exists and seen.companion:
+        spark.sql(create_facts_table(contract, seen.companion))
+        pairs.insert(0, (seen.companion, facts.name, Scope(keys=scope.keys)))
     for target, source, within in pairs:
         have = spark.table(quote_table(target))
         rows = spark.table(quote_table(source)).to(have.schema)
@@ -151,10 +148,17 @@ def _publish(
             result = result.model_copy(update={"missing": missing, "wrong": wrong})
         if not missing and not wrong:
             continue
-        if not publish_replacement(spark, target, new, head=heads[target]):
+        at = seen if target == table else Pin(target, seen.told)
+        head = publish_replacement(spark, new, at)
+        if head is None:
             raise CommitConflictError(f"{target}: a run was merged meanwhile; rebuild again")
-        committed = {"snapshot_id": main_snapshot(spark, target), "committed": True}
-        result = result.model_copy(update=committed if target == table else {})
+        if target == table:
+            result = result.model_copy(update={"snapshot_id": head, "committed": True})
+        else:
+            seen = replace(seen, told=head)
+    for branch in seen.under_way & {branch_name(batch.run_id) for batch in batches}:
+        # What it has told is what is rebuilt.
+        drop_branch(spark, table, branch)
     return result
 
 
@@ -178,10 +182,6 @@ def _drop_shadow(spark: SparkSession, shadow: str, table: str) -> None:
         raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
     for name in (layout.facts_table(shadow), layout.quarantine_table(shadow), shadow):
         spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
-
-
-def _head(spark: SparkSession, name: str) -> int | None:
-    return main_snapshot(spark, name) if spark.catalog.tableExists(name) else None
 
 
 def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -11,13 +12,14 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark.branch import drop_branch, fast_forward, open_branch
+from lakekit.spark.branch import PREFIX, drop_branch, fast_forward, open_branch
 from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS
+from lakekit.spark.pin import Pin
 from lakekit.spark.publish import iso
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 
-BRANCH = "lakekit_rebuild"
+BRANCH = f"{PREFIX}rebuild"
 
 
 @dataclass(frozen=True)
@@ -72,21 +74,24 @@ def _fingerprint(rows: DataFrame) -> Expression:
     return F.xxhash64(*values)
 
 
-def publish_replacement(
-    spark: SparkSession, table: str, new: Replacement, *, head: int | None
-) -> bool:
-    """Replace rows on a branch at `head` and move main to it; False if main has moved since.
+def publish_replacement(spark: SparkSession, new: Replacement, seen: Pin) -> int | None:
+    """Replace rows on a branch and move main to it; None if what was seen has moved since.
+
+    Returns:
+        Main's new head.
 
     Raises:
         InvariantViolatedError: The rows that stay do not fit those that come.
     """
-    if not open_branch(spark, table, BRANCH, head):
-        return False
+    table = seen.table
+    if not open_branch(spark, table, BRANCH, seen.head):
+        return None
     try:
         _replace(spark, table, new)
         if new.since is not None:
             _check(spark, table, new)
-        return fast_forward(spark, table, BRANCH) is not None
+        stands = partial(seen.stands, spark, run_id=BRANCH)
+        return fast_forward(spark, table, BRANCH, stands)
     finally:
         drop_branch(spark, table, BRANCH)
 

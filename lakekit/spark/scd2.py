@@ -8,12 +8,13 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import plan_append
-from lakekit.spark.branch import main_snapshot
+from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, published_runs
 from lakekit.spark.facts import Facts
+from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
-from lakekit.spark.publish import branch_name, iso, publish
+from lakekit.spark.publish import iso, publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
@@ -42,7 +43,7 @@ def merge_scd2(
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
-    place = f"{staging}/{branch_name(batch)}"
+    place = f"{staging}/{branch_name(batch.run_id)}"
     try:
         for attempt in range(ATTEMPTS):
             done = _attempt(Merge(spark, contract, batch, table, f"{place}/{attempt}"))
@@ -54,26 +55,21 @@ def merge_scd2(
 
 
 def _attempt(merge: Merge) -> MergeResult | None:
-    """Plan and publish once; None if main moved in between."""
+    """Plan and publish once; None if the table moved in between."""
     batch, table = merge.batch, merge.table
     # Before anything is read of it: what moves it afterwards stops the publishing.
-    head = main_snapshot(merge.spark, table)
+    seen = pin(merge.spark, merge.contract, table)
     published = published_runs(merge.spark, table)
     if batch.run_id in published:
-        seen = published[batch.run_id]
-        return MergeResult(table=table, run_id=batch.run_id, snapshot_id=seen.snapshot_id)
-    facts = Facts(merge)
+        # A rebuild may have published it after it had crashed.
+        drop_branch(merge.spark, table, branch_name(batch.run_id))
+        snapshot = published[batch.run_id].snapshot_id
+        return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
+    facts = Facts(merge, seen.under_way)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)
-    # Before the versions: a fact that no version shows yet is true all the same.
-    facts.remember(plan.remembered)
-    done = plan.result
-    if not plan.empty():
-        snapshot = publish(merge, plan, head)
-        if snapshot is None:
-            return None
-        done = done.model_copy(update={"snapshot_id": snapshot, "committed": True})
-    if merge.full and plan.later:
+    done = publish(merge, plan, facts, seen)
+    if done is not None and merge.full and plan.later:
         _end_filling(merge)
     return done
 

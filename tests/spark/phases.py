@@ -6,16 +6,20 @@ from typing import Any
 import pytest
 
 from lakekit.spark import publish, scd2
+from lakekit.spark.facts import Facts
 
 # What is called next when a phase has ended; of the last one, what ended it.
 NEXT = {
     "plan": (scd2, "publish"),
-    "branch": (publish, "_close"),
+    "branch": (Facts, "remember"),
+    "facts": (publish, "_close"),
     "merge": (publish, "_append"),
     "append": (publish, "_check"),
     "check": (publish, "fast_forward"),
+    # Of a run that has only facts to tell.
+    "told": (publish, "leave"),
 }
-PHASES = [*NEXT, "fast-forward"]
+PHASES = [*(phase for phase in NEXT if phase != "told"), "fast-forward"]
 
 
 class Crash(BaseException):
@@ -35,8 +39,8 @@ def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
 
 def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[], Any]) -> None:
     """Let something happen once, when the next merge has come to the end of a phase."""
-    module, name = NEXT.get(phase, (publish, "fast_forward"))
-    real, met = getattr(module, name), []
+    place, name = NEXT.get(phase, (publish, "fast_forward"))
+    real, met = getattr(place, name), []
 
     def once() -> None:
         if not met:
@@ -51,4 +55,4 @@ def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[
         once()
         return done
 
-    monkeypatch.setattr(module, name, called)
+    monkeypatch.setattr(place, name, called)

@@ -4,12 +4,13 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
-from lakekit.spark import publish, scd2, stage
-from lakekit.spark.branch import main_snapshot
+from lakekit.spark import pin, publish, scd2, stage
+from lakekit.spark.facts import Facts
+from lakekit.spark.iceberg import main_snapshot
 from lakekit.sql import row_hash
 from lakekit.sql.identifiers import quote
-from tests.spark.conftest import CONTRACT, TIMED
-from tests.spark.phases import at_the_end_of
+from tests.spark.conftest import CONTRACT, SILENT, TIMED
+from tests.spark.phases import Crash, at_the_end_of, crash_at_the_end_of
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
@@ -25,7 +26,7 @@ def test_main_is_only_moved_to_what_comes_from_it(load, rows, spark, monkeypatch
     load(1, ANN, extract="incremental")
     if not guarded:
 
-        def move_anyway(spark, table, branch):
+        def move_anyway(spark, table, branch, _stands):
             refs = spark.sql(f"SELECT name, snapshot_id FROM {table}.refs").collect()
             head = {row["name"]: row["snapshot_id"] for row in refs}[branch]
             spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
@@ -63,6 +64,46 @@ def test_what_was_planned_on_another_head_is_not_published(
 
     ends_before_it_starts = spark.table(table).where("_valid_to < _valid_from").count()
     assert ends_before_it_starts == (0 if guarded else 1)
+
+
+def test_a_run_that_only_told_the_companion_is_noticed(load, rows, monkeypatch, guarded):
+    """Main has not moved; without the guard, the version that was said again does not come back."""
+    load(1, ANN, extract="incremental", promise=SILENT)
+    if not guarded:
+        monkeypatch.setattr(pin, "_told", lambda *_: False)
+    again = {**ANN, "at": "2026-01-05T00:00:00Z"}
+    at_the_end_of(
+        monkeypatch, "check",
+        lambda: load(5, again, extract="incremental", promise=SILENT, run_id="other"),
+    )  # fmt: skip
+
+    rome = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
+    load(6, rome, extract="incremental", promise=SILENT)
+
+    ends = [(1, "Oslo", 1, 3, False), (1, "Rome", 3, 5, False), (1, "Oslo", 5, None, True)]
+    without = [(1, "Oslo", 1, 3, False), (1, "Rome", 3, None, True)]
+    assert rows("id, city") == (ends if guarded else without)
+
+
+def test_what_a_run_under_way_has_told_does_not_count(load, rows, monkeypatch, guarded):
+    """Without the guard, Ann is taken for present in an extract that lacked her."""
+    ben = {**BEN, "at": "2026-01-01T00:00:00Z"}
+    rome = {**ANN, "city": "Rome", "at": "2026-01-02T00:00:00Z"}
+    lima = {**ANN, "city": "Lima", "at": "2026-01-08T00:00:00Z"}
+    load(9, ANN, ben, rome, lima, extract="incremental", promise=TIMED)
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, "check")
+        with pytest.raises(Crash):
+            load(5, ben, promise=TIMED, run_id="mine")
+    if not guarded:
+        monkeypatch.setattr(scd2, "Facts", lambda merge, _under_way: Facts(merge))
+    bern = {**ANN, "city": "Bern", "at": "2026-01-04T00:00:00Z"}
+    load(10, bern, extract="incremental", promise=TIMED, run_id="other")
+
+    load(5, ben, promise=TIMED, run_id="mine")
+
+    until = next(row[3] for row in rows("id, city") if row[1] == "Bern")
+    assert until == (5 if guarded else 8)
 
 
 def test_a_run_that_main_shows_is_not_merged_again(load, spark, table, monkeypatch, guarded):

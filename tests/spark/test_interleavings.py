@@ -1,12 +1,13 @@
 """What happens during a merge, at the end of every phase of the commit protocol."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.conftest import TIMED
+from tests.spark.conftest import SILENT, TIMED
 from tests.spark.phases import PHASES, Crash, at_the_end_of, crash_at_the_end_of
 
 MERGED = [
@@ -28,7 +29,7 @@ def ben(city: str, day: int) -> dict[str, Any]:
 @pytest.fixture
 def told(load: Callable[..., Any]) -> Callable[..., Any]:
     def tell(day: int, *records: dict[str, Any], **over: Any) -> Any:
-        return load(day, *records, extract="changes", promise=TIMED, **over)
+        return load(day, *records, **{"extract": "changes", "promise": TIMED, **over})
 
     tell(1, ann("Oslo", 1), ben("Bonn", 1))
     return tell
@@ -76,6 +77,77 @@ def test_another_merge(told, spark, table, rows, monkeypatch, phase):
         (2, "Bern", 3, None, True),
     ]
     assert_sound(spark, table)
+
+
+AGAIN = [
+    (1, "Oslo", 1, 3, False),
+    (1, "Rome", 3, 5, False),
+    (1, "Oslo", 5, None, True),
+    (2, "Bonn", 1, None, True),
+]
+
+
+@pytest.fixture
+def silent(told: Callable[..., Any]) -> Callable[..., Any]:
+    """What says again what is known moves no main: it is told to the companion alone."""
+    return partial(told, promise=SILENT)
+
+
+@pytest.mark.parametrize("phase", ["plan", "facts", "check"])
+def test_another_run_that_only_tells_the_companion(silent, rows, monkeypatch, phase):
+    """That Oslo was said again at 5 shows in no version, until Rome at 3 comes between."""
+    at_the_end_of(monkeypatch, phase, lambda: silent(5, ann("Oslo", 5), run_id="other"))
+
+    silent(6, ann("Rome", 3))
+
+    assert rows("id, city") == AGAIN
+
+
+@pytest.mark.parametrize("phase", ["plan", "branch", "told"])
+def test_another_merge_while_a_run_only_tells_the_companion(silent, rows, monkeypatch, phase):
+    at_the_end_of(monkeypatch, phase, lambda: silent(6, ann("Rome", 3), run_id="other"))
+
+    done = silent(5, ann("Oslo", 5))
+
+    assert rows("id, city") == AGAIN
+    assert done.committed
+
+
+def test_two_runs_that_only_tell_the_companion(silent, table, spark, rows, monkeypatch):
+    at_the_end_of(monkeypatch, "branch", lambda: silent(7, ben("Bonn", 7), run_id="other"))
+    assert not silent(5, ann("Oslo", 5)).committed
+
+    silent(8, ann("Rome", 3), ben("Rome", 3))
+
+    assert rows("id, city") == [
+        *AGAIN[:3],
+        (2, "Bonn", 1, 3, False),
+        (2, "Rome", 3, 7, False),
+        (2, "Bonn", 7, None, True),
+    ]
+    assert not spark.sql(f"SELECT 1 FROM {table}.refs WHERE name != 'main'").collect()
+
+
+@pytest.mark.parametrize("phase", ["facts", "check"])
+def test_what_a_crashed_run_has_told_does_not_count_yet(told, load, rows, monkeypatch, phase):
+    """The companion knows of the full extract; main does not know yet that it lacked Ann."""
+    told(9, ann("Rome", 2), ann("Lima", 8))
+    full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, phase)
+        with pytest.raises(Crash):
+            load(5, ben("Bonn", 1), **full)
+    told(10, ann("Bern", 4), run_id="other")
+
+    load(5, ben("Bonn", 1), **full)
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 2, False),
+        (1, "Rome", 2, 4, False),
+        (1, "Bern", 4, 5, False),
+        (1, "Lima", 8, None, True),
+        (2, "Bonn", 1, None, True),
+    ]
 
 
 def test_a_run_that_comes_again_does_not_meet_its_own_facts(told, load, rows, monkeypatch):

@@ -16,8 +16,8 @@ from lakekit.errors import (
     LandingCorruptError,
 )
 from lakekit.spark import rebuild
-from lakekit.spark.branch import main_snapshot
 from lakekit.spark.evidence import published_runs
+from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
