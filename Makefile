@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 ENV := source tools/env.sh
 READY := .venv/.ready
+# Two processes, each with files of its own: one waits for Spark's driver most of the time.
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help
 help: ## Show the targets
@@ -18,7 +20,7 @@ setup: $(READY) ## Virtual environment, packages, Java and Node if absent, Icebe
 
 .PHONY: test
 test: $(READY) lint ## Lint, types, import contracts, then all tests of the default suite
-	$(ENV) && $(PY) -m pytest
+	$(ENV) && $(PY) -m pytest $(TWO)
 
 .PHONY: test-long
 test-long: $(READY) ## The merge against its model, over ten thousand random histories

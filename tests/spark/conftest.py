@@ -37,7 +37,7 @@ SILENT = load_contract(_TIMED.replace("sequence_by: at", "sequence_by: at, untra
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = local_session(tmp_path_factory.mktemp("warehouse"))
+    session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
     # Tables of a few rows: to compile their plans to Java takes longer than to interpret them,
     # and to plan them again between the stages longer than to run them.
     session.conf.set("spark.sql.codegen.wholeStage", "false")

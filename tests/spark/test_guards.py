@@ -53,6 +53,7 @@ def test_what_was_planned_on_another_head_is_not_published(
             return real(spark, table, branch, main_snapshot(spark, table))
 
         monkeypatch.setattr(publish, "open_branch", open_anywhere)
+        monkeypatch.setattr(pin.Pin, "stands", lambda *_, **__: True)
     later = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
     at_the_end_of(
         monkeypatch, "plan",

@@ -190,10 +190,10 @@ def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
         world.rebuild()
     assert world.rows() == damaged
 
-    def late(spark, table, new, *, head):
-        if table == world.table:
+    def late(spark, new, seen):
+        if seen.table == world.table:
             world.damage("DELETE FROM {t} WHERE id = 2 AND NOT _is_current")
-        return publish(spark, table, new, head=head)
+        return publish(spark, new, seen)
 
     monkeypatch.setattr(rebuild, "publish_replacement", late)
     with pytest.raises(CommitConflictError, match="rebuild again"):
