@@ -23,11 +23,11 @@ test: $(READY) lint ## Lint, types, import contracts, then all tests of the defa
 	$(ENV) && $(PY) -m pytest $(TWO)
 
 .PHONY: test-long
-test-long: $(READY) ## The merge against its model, over ten thousand random histories
+test-long: $(READY) ## The merge against its model, on ten thousand random histories
 	$(ENV) && $(PY) -m pytest tests/model tests/spark/test_against_model.py --histories 10000
 
 .PHONY: unit
-unit: $(READY) ## The fast tier: no Spark, no AWS
+unit: $(READY) ## The fast tier: no Spark, AWS only as moto
 	$(ENV) && $(PY) -m pytest tests/unit
 
 .PHONY: lint
@@ -47,7 +47,7 @@ bench: $(READY) ## Measure the merge against its peers: the long sweeps
 	$(ENV) && $(PY) -m benchmarks
 
 .PHONY: bench-quick
-bench-quick: $(READY) ## Measure the merge against the article's method and the floor
+bench-quick: $(READY) ## Measure the merge against the textbook MERGE and INSERT and the floor
 	$(ENV) && $(PY) -m benchmarks --quick
 
 .PHONY: type

@@ -1,14 +1,15 @@
 """Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar, cast
 
+from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidContractError, UnknownSourceError
-from lakekit.models import FileModel, parse_yaml
+from lakekit.models import Fault, FileModel, parse_yaml
 from lakekit.sources import Source
 
 File = TypeVar("File", bound=FileModel)
@@ -51,6 +52,29 @@ def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Cont
     return _read_all(Contract, "contract", found)
 
 
+def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
+    """Return what is wrong with a file's name: by its name a run finds it."""
+    name = getattr(document, field)
+    if file_name == f"{name}.yaml":
+        return None
+    return Fault((field,), f"is '{name}'; name the file {name}.yaml or change it")
+
+
+def companion_faults(contracts: Iterable[Contract]) -> dict[str, Fault]:
+    """Return the faults of contracts that are named as a companion table of another one."""
+    known = {contract.contract: contract for contract in contracts}
+    owners = {layout.quarantine_table(name): name for name in known}
+    owners |= {layout.facts_table(n): n for n, each in known.items() if each.history.remembers}
+    return {
+        name: Fault(
+            ("contract",),
+            f"'{name}' is the name of a table that Lakekit keeps beside '{owners[name]}'; "
+            "choose another name",
+        )
+        for name in known.keys() & owners.keys()
+    }
+
+
 def _read_all(model: type[File], field: str, found: list[Traversable]) -> tuple[File, ...]:
     loaded, faults = [], []
     for file in found:
@@ -77,11 +101,8 @@ def _load(model: type[File], file: Traversable) -> File:
 
 
 def _named(document: File, field: str, file: Traversable) -> File:
-    name = getattr(document, field)
-    if file.name != f"{name}.yaml":
-        raise InvalidContractError(
-            f"{file.name}: {field}: is '{name}'; name the file {name}.yaml or change it"
-        )
+    if fault := name_fault(document, field, file.name):
+        raise InvalidContractError(f"{file.name}: {fault}")
     return document
 
 

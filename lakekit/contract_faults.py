@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from pydantic_core import PydanticCustomError
 
 from lakekit.models import BETWEEN_FIELDS, Fault, Path, child
+from lakekit.partitions import partition_faults
 from lakekit.sqltypes import SqlType, parse_type
 
 FILE_POSITION = "file_position"
@@ -20,6 +21,8 @@ _NAMING = (
     "keys", "sequence_by", "track_history_columns", "track_history_except", "except_columns",
     "delete_scope", "tie_break",
 )  # fmt: skip
+# What every table that keeps versions has beside the stored columns.
+_TIMES = dict.fromkeys(("_ingested_at", "_valid_from", "_valid_to"), parse_type("timestamp_ntz"))
 
 
 class NamedType(NamedTuple):
@@ -73,6 +76,14 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield _fault("delete_scope", f"'{name}' must be stored")
 
 
+def table_faults(
+    partition_by: Iterable[str | None], columns: Sequence[NamedType], hidden: Collection[str]
+) -> Iterator[Fault]:
+    """Yield which partition fields do not fit the columns that are stored."""
+    stored = {column.name: column.type for column in columns if column.name not in hidden}
+    return partition_faults(partition_by, {**_TIMES, **stored})
+
+
 def document_faults(
     document: Mapping[str, Any], broken: Collection[Path], defaults: Mapping[str, Any]
 ) -> Iterator[Fault]:
@@ -87,10 +98,12 @@ def document_faults(
     columns = _columns(document, sound)
     yield from column_faults(columns)
     history = sound.get("history")
+    options = {**defaults, **history} if isinstance(history, dict) else dict(defaults)
     if isinstance(history, dict):
-        options = {**defaults, **history}
         yield from option_faults(options)
         yield from fit_faults(options, columns)
+    partition_by = child(sound.get("table"), "partition_by") or []
+    yield from table_faults(partition_by, columns, _names(options, "except_columns"))
 
 
 def refuse(faults: Iterable[Fault]) -> None:

@@ -13,9 +13,11 @@ from lakekit.contract_faults import (
     fit_faults,
     option_faults,
     refuse,
+    table_faults,
 )
 from lakekit.endpoints import Endpoint
 from lakekit.models import Fault, FileModel, Model, Name, Path
+from lakekit.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.sqltypes import SqlType, parse_type
 
 CONTROL_COLUMNS = (
@@ -108,10 +110,15 @@ class Quality(Model):
 
 
 class Table(Model):
-    """Extra partition transforms and Iceberg properties."""
+    """Extra partition fields and Iceberg properties."""
 
-    partition_by: tuple[str, ...] = ()
+    partition_by: tuple[PartitionText, ...] = ()
     properties: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def partition_fields(self) -> tuple[PartitionField, ...]:
+        """The parsed partition fields."""
+        return tuple(map(parse_partition_field, self.partition_by))
 
 
 class Snapshots(Model):
@@ -154,12 +161,9 @@ class Contract(FileModel):
 
     @model_validator(mode="after")
     def _columns_agree(self) -> Self:
-        refuse(
-            [
-                *column_faults(_named_types(self.columns)),
-                *history_faults(self.history, self.columns),
-            ]
-        )
+        types, history = _named_types(self.columns), self.history
+        split = table_faults(self.table.partition_by, types, history.except_columns)
+        refuse([*column_faults(types), *history_faults(history, self.columns), *split])
         return self
 
     @classmethod

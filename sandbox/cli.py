@@ -8,13 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lakekit.contracts import load_contract
-from lakekit.errors import InvalidContractError, LakekitError
-from lakekit.models import parse_yaml
-from lakekit.sources import load_source
+from lakekit.errors import LakekitError
 from sandbox import commands_merge, commands_read, commands_sandbox
 from sandbox.arguments import take
-from sandbox.local import read_text
+from sandbox.check import check_files
 
 app = typer.Typer(
     help="REST sources and files into Iceberg tables with exact SCD2 history.",
@@ -30,27 +27,15 @@ def check(files: Annotated[list[Path], typer.Argument(help="Contracts, sources."
 
     Example: lakekit check config/sources/*.yaml config/contracts/*.yaml
     """
-    faults = 0
-    for file in files:
-        try:
-            _check_file(file)
-            typer.echo(f"{file}: ok")
-        except InvalidContractError as error:
-            faults += 1
-            typer.echo(str(error), err=True)
-    if faults:
+    faults = check_files(files)
+    for file, lines in faults.items():
+        typer.echo("\n".join(lines) or f"{file}: ok", err=bool(lines))
+    if any(faults.values()):
         raise typer.Exit(1)
 
 
 commands_merge.register(app)
 commands_read.register(app)
-
-
-def _check_file(file: Path) -> None:
-    """Raise what is wrong with a file; its top-level keys say which kind it is."""
-    text, name = read_text(file), str(file)
-    is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-    (load_contract if is_contract else load_source)(text, name=name)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def merge(
     """Merge NDJSON files into a table of the local warehouse, one run per --at.
 
     Example: lakekit merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse build/warehouse
+    --warehouse warehouse
     """
     promise, text = read_contract(contract), read_text(contract)
     kind = extract or promise.endpoint.extract
@@ -71,7 +71,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     """Say what a merge would open, close, delete and quarantine, and commit nothing.
 
     Example: lakekit plan-merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse build/warehouse
+    --warehouse warehouse
     """
     promise = read_contract(contract)
     batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
@@ -112,7 +112,7 @@ def rebuild(
 ) -> None:
     """Derive a table again from its landed runs and publish it in one commit.
 
-    Example: lakekit rebuild --table airports --warehouse build/warehouse
+    Example: lakekit rebuild --table airports --warehouse warehouse
     """
     if since and keys:
         raise InvalidStepInputError("give --from or --keys, not both")

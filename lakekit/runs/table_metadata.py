@@ -8,6 +8,7 @@ from typing import Any
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.health import SMALL
 from lakekit.sql.evolve import evolve_table
+from lakekit.sql.identifiers import quote
 
 # Iceberg's name of a type, where Spark has another.
 _TYPES = {"long": "bigint", "timestamptz": "timestamp", "timestamp": "timestamp_ntz",
@@ -133,5 +134,5 @@ def _ddl(kind: str | Metadata) -> str:
         return f"array<{_ddl(kind['element'])}>"
     if kind["type"] == "map":
         return f"map<{_ddl(kind['key'])},{_ddl(kind['value'])}>"
-    fields = [f"`{field['name']}`:{_ddl(field['type'])}" for field in kind["fields"]]
+    fields = [f"{quote(field['name'])}:{_ddl(field['type'])}" for field in kind["fields"]]
     return f"struct<{','.join(fields)}>"

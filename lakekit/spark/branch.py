@@ -1,7 +1,7 @@
 """A branch of a table, on which a run writes before main moves to it."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -40,74 +40,91 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     Returns:
         False if main has moved since.
     """
-    known = load_table(spark, table)
-    if head != main_of(known):
-        return False
     if head is None:
         return _open_on_empty(spark, table, branch)
-    refs: Any = known.manageSnapshots()
-    stands = known.refs().containsKey(branch)
-    begin = refs.replaceBranch if stands else refs.createBranch
-    return _committed(begin(branch, head))
+    for _ in range(_ATTEMPTS):
+        known, refs = _based(spark, table)
+        if main_of(known) != head:
+            return False
+        stands = known.refs().containsKey(branch)
+        if _committed((refs.replaceBranch if stands else refs.createBranch)(branch, head)):
+            return True
+    return False
 
 
 def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
-    drop_branch(spark, table, branch)
-    if not _committed(load_table(spark, table).manageSnapshots().createBranch(branch)):
+    """Begin a branch of a table without snapshots: Iceberg makes an empty one for a new branch."""
+    fresh = f"new_{branch}"
+    drop_branch(spark, table, fresh)
+    if not _committed(_based(spark, table)[1].createBranch(fresh)):
         return False
-    # Iceberg begins it at what main has become meanwhile.
-    known = load_table(spark, table)
-    return known.snapshot(known.refs().get(branch).snapshotId()).parentId() is None
+    known, refs = _based(spark, table)
+    root = known.snapshot(known.refs().get(fresh).snapshotId())
+    if main_of(known) is not None or root.parentId() is not None:
+        # It began at what main has become meanwhile.
+        drop_branch(spark, table, fresh)
+        return False
+    begin = refs.replaceBranch if known.refs().containsKey(branch) else refs.createBranch
+    return _committed(begin(branch, root.snapshotId()).removeBranch(fresh))
+
+
+def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:
+    """Return the snapshot of a branch, None if it is not there."""
+    return _head(load_table(spark, table), branch)
+
+
+def _head(known: Any, branch: str) -> int | None:
+    ref = known.refs().get(branch)
+    return None if ref is None else int(ref.snapshotId())
 
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
     """Drop a branch if it is there; if others commit all the while, the next run will."""
     for _ in range(_ATTEMPTS):
-        known = load_table(spark, table)
-        if not known.refs().containsKey(branch):
-            return
-        if _committed(known.manageSnapshots().removeBranch(branch)):
+        known, refs = _based(spark, table)
+        if not known.refs().containsKey(branch) or _committed(refs.removeBranch(branch)):
             return
 
 
 def fast_forward(
-    spark: SparkSession,
-    table: str,
-    branch: str,
-    stands: Callable[[Any], bool],
-    ended: Sequence[str] = (),
-) -> int | None:
+    spark: SparkSession, table: str, branch: str, head: int | None, stands: Callable[[Any], bool]
+) -> bool:
     """Move main to a branch and drop that, in one commit.
 
     Args:
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
         branch: Name of the branch.
+        head: The snapshot of the branch that was checked.
         stands: Whether the metadata, which the commit is based on, are what was planned on.
-        ended: Other branches that are dropped with it, if they are there.
 
     Returns:
-        Main's new head; None if something has moved: nothing is changed.
+        False if something has moved: nothing is changed.
     """
-    known, refs = _based(spark, table)
-    if not stands(known):
-        return None
-    head = int(known.refs().get(branch).snapshotId())
-    try:
-        refs = refs.fastForwardBranch("main", branch)
-    except (Py4JJavaError, PySparkException) as error:
-        if _moved(error):
-            return None
-        raise
-    for each in {branch, *(name for name in ended if known.refs().containsKey(name))}:
-        refs = refs.removeBranch(each)
-    return head if _committed(refs) else None
+    for _ in range(_ATTEMPTS):
+        known, refs = _based(spark, table)
+        if head is None or _head(known, branch) != head or not stands(known):
+            return False
+        try:
+            refs = refs.fastForwardBranch("main", branch).removeBranch(branch)
+        except (Py4JJavaError, PySparkException) as error:
+            if _moved(error):
+                return False
+            raise
+        if _committed(refs):
+            return True
+    return False
 
 
 def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], bool]) -> bool:
     """Drop a branch and let main be; False if something has moved: nothing is changed."""
-    known, refs = _based(spark, table)
-    return stands(known) and _committed(refs.removeBranch(branch))
+    for _ in range(_ATTEMPTS):
+        known, refs = _based(spark, table)
+        if _head(known, branch) is None or not stands(known):
+            return False
+        if _committed(refs.removeBranch(branch)):
+            return True
+    return False
 
 
 def _based(spark: SparkSession, table: str) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ its work visible. Whoever is planned meanwhile does not look at what that run ha
 again if it has ended since.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.contracts import Contract
-from lakekit.spark.branch import PREFIX
+from lakekit.spark.branch import PREFIX, branch_name
 from lakekit.spark.iceberg import load_table, main_of
 
 
@@ -22,18 +23,18 @@ from lakekit.spark.iceberg import load_table, main_of
 class Pin:
     """What a run saw of a table before it read anything.
 
-    companion: identifier of the companion, None without one. head, told: what main and the
-    companion's main were, None if empty. under_way: branches of runs that have not ended.
+    companion: identifier of the companion, None without one. head, companion_head: what main and
+    the companion's main were, None if empty. under_way: branches of runs that have not ended.
     """
 
     table: str
     head: int | None
     companion: str | None = None
-    told: int | None = None
+    companion_head: int | None = None
     under_way: frozenset[str] = field(default_factory=frozenset)
 
-    def stands(self, spark: SparkSession, known: Any, run_id: str) -> bool:
-        """Whether nobody but the run itself has changed anything.
+    def stands(self, spark: SparkSession, known: Any, run_id: str = "") -> bool:
+        """Whether nobody but the run itself has changed anything that it was planned on.
 
         Args:
             spark: A session whose catalog holds the table.
@@ -43,18 +44,32 @@ class Pin:
         if main_of(known) != self.head or not self.under_way <= _branches(known):
             return False
         # Only now: who tells something later than this finds main moved, or stops the commit.
-        return self.companion is None or not _told(spark, self.companion, self.told, run_id)
+        # What the runs under way tell was not read, and they have not ended.
+        own = {*self.under_way, branch_name(run_id)}
+        return all(teller in own for teller in self._tellers(spark))
+
+    def has_told(self, spark: SparkSession, run_id: str) -> bool:
+        """Whether a run has told the companion something, and has ended."""
+        branch = branch_name(run_id)
+        if self.companion is None or self.companion_head is None or branch in self.under_way:
+            return False
+        return branch in _tellers(load_table(spark, self.companion), None)
+
+    def _tellers(self, spark: SparkSession) -> Iterator[str]:
+        if self.companion is None or not _exists(spark, self.companion):
+            return iter(() if self.companion_head is None else ("",))
+        return _tellers(load_table(spark, self.companion), self.companion_head)
 
 
 def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
     """Pin a table and its companion as they are now."""
-    companion, told = None, None
+    companion, head = None, None
     if contract.history.remembers:
         companion = layout.facts_table(table)
         # Before main: who has told this already is under way there, or has ended.
-        told = main_of(load_table(spark, companion)) if _exists(spark, companion) else None
+        head = main_of(load_table(spark, companion)) if _exists(spark, companion) else None
     known = load_table(spark, table)
-    return Pin(table, main_of(known), companion, told, _branches(known))
+    return Pin(table, main_of(known), companion, head, _branches(known))
 
 
 def _branches(known: Any) -> frozenset[str]:
@@ -65,16 +80,18 @@ def _exists(spark: SparkSession, table: str) -> bool:
     return spark.catalog.tableExists(table)
 
 
-def _told(spark: SparkSession, companion: str, since: int | None, run_id: str) -> bool:
-    """Whether another run has told the companion something since one of its snapshots."""
-    if not _exists(spark, companion):
-        return since is not None
-    known = load_table(spark, companion)
-    snapshot = known.currentSnapshot()
+def _tellers(companion: Any, since: int | None) -> Iterator[str]:
+    """Yield the branches of the runs that wrote to a companion after one of its snapshots.
+
+    An empty name stands for what no run wrote, and for what is not known any more.
+    """
+    snapshot = companion.currentSnapshot()
     while snapshot is not None and snapshot.snapshotId() != since:
+        run_id = snapshot.summary().get(RUN_ID)
         # A compaction says the same in other files.
-        if snapshot.operation() != "replace" and snapshot.summary().get(RUN_ID) != run_id:
-            return True
+        if snapshot.operation() != "replace":
+            yield branch_name(run_id) if run_id else ""
         parent = snapshot.parentId()
-        snapshot = None if parent is None else known.snapshot(parent)
-    return snapshot is None and since is not None
+        snapshot = None if parent is None else companion.snapshot(parent)
+        if snapshot is None and (parent is not None or since is not None):
+            yield ""

@@ -10,10 +10,18 @@ from pyspark.sql import functions as F
 from lakekit.batch import RUN_ID, Batch, MergeResult
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark import order
-from lakekit.spark.branch import branch_name, drop_branch, fast_forward, leave, open_branch
+from lakekit.spark.branch import (
+    branch_head,
+    branch_name,
+    drop_branch,
+    fast_forward,
+    leave,
+    open_branch,
+)
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import EXTRACTION_TIME
 from lakekit.spark.facts import Facts
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.pin import Pin
 from lakekit.spark.plan import Plan
 from lakekit.spark.tables import with_dropped
@@ -34,24 +42,30 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
     Returns:
         What was done; None if the table has moved since.
     """
-    if plan.empty() and not plan.remembered:
-        return plan.result
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
+    stands = partial(seen.stands, spark, run_id=merge.batch.run_id)
+    # An attempt before may have told something that this one would not.
+    tells = bool(plan.remembered) or branch in seen.under_way
+    if plan.empty() and not tells:
+        return plan.result if seen.companion is None or stands(load_table(spark, table)) else None
     if not open_branch(spark, table, branch, seen.head):
         return None
-    stands = partial(seen.stands, spark, run_id=merge.batch.run_id)
     try:
+        # What is told stays told, so it must not rest on what another run may yet take back.
+        if tells and not stands(load_table(spark, table)):
+            return None
         facts.remember(plan.remembered)
         if plan.empty():
             return plan.result if leave(spark, table, branch, stands) else None
         _write(merge, branch, plan)
-        head = fast_forward(spark, table, branch, stands)
+        head = branch_head(spark, table, branch)
+        _check(merge, branch, plan)
+        if not fast_forward(spark, table, branch, head, stands):
+            return None
     finally:
         # While it is there, what its run has told does not count.
-        if not plan.remembered:
+        if not tells:
             drop_branch(spark, table, branch)
-    if head is None:
-        return None
     return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
 
 
@@ -61,7 +75,6 @@ def _write(merge: Merge, branch: str, plan: Plan) -> None:
         return
     _close(merge, branch, plan)
     _append(merge, branch, _versions(merge, plan))
-    _check(merge, branch, plan)
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -150,6 +163,8 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
 
 def _check(merge: Merge, branch: str, plan: Plan) -> None:
     """Refuse a branch on which the touched keys do not have exactly the versions they should."""
+    if merge.contract.history.mode == "append":
+        return
     contract, table, keys = merge.contract, merge.table, merge.keys
     touched = plan.staged.where("__first").select(*keys)
     if plan.settled and plan.settled.keys is not None:

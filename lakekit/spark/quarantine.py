@@ -25,11 +25,11 @@ def quarantine(merge: Merge, plan: Plan) -> None:
     """
     spark, batch = merge.spark, merge.batch
     name = layout.quarantine_table(merge.table)
+    if spark.catalog.tableExists(name) and batch.run_id in published_runs(spark, name):
+        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(batch.run_id)}")
     if not plan.result.quarantined:
         return
     spark.sql(create_quarantine_table(merge.contract, name))
-    if batch.run_id in published_runs(spark, name):
-        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(batch.run_id)}")
     rejected(merge, plan).withColumns(
         {"_run_id": F.lit(batch.run_id), "_ingested_at": merge.moment}
     ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()

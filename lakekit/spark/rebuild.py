@@ -12,7 +12,7 @@ from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.models import Model
-from lakekit.spark.branch import branch_name, drop_branch
+from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
@@ -142,24 +142,36 @@ def _publish(
     for target, source, within in pairs:
         have = spark.table(quote_table(target))
         rows = spark.table(quote_table(source)).to(have.schema)
+        if target == seen.companion:
+            rows = rows.unionByName(_told_under_way(have, seen, batches))
         new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
         missing, wrong = difference(have, new)
         if target == table:
             result = result.model_copy(update={"missing": missing, "wrong": wrong})
         if not missing and not wrong:
             continue
-        at = seen if target == table else Pin(target, seen.told)
+        at = seen if target == table else Pin(target, seen.companion_head)
         head = publish_replacement(spark, new, at)
         if head is None:
             raise CommitConflictError(f"{target}: a run was merged meanwhile; rebuild again")
         if target == table:
             result = result.model_copy(update={"snapshot_id": head, "committed": True})
         else:
-            seen = replace(seen, told=head)
-    for branch in seen.under_way & {branch_name(batch.run_id) for batch in batches}:
+            seen = replace(seen, companion_head=head)
+    for branch in seen.under_way & _branches(batches):
         # What it has told is what is rebuilt.
         drop_branch(spark, table, branch)
     return result
+
+
+def _told_under_way(facts: DataFrame, seen: Pin, rebuilt: Sequence[Batch]) -> DataFrame:
+    """Return what runs have told that have not ended yet."""
+    others = seen.under_way - _branches(rebuilt)
+    return facts.where(branch_of(F.col("_run_id")).isin([*others]))
+
+
+def _branches(batches: Sequence[Batch]) -> set[str]:
+    return {branch_name(batch.run_id) for batch in batches}
 
 
 def _marked(contract: Contract, table: str) -> Contract:

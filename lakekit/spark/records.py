@@ -16,6 +16,7 @@ from lakekit.sql.row_hash import row_hash, state_hash
 CORRUPT = "_corrupt_record"
 # What Java writes with percent signs in a path.
 _NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
+_RAW = ("__raw", "_source_file", "__start", "__line")
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
@@ -36,9 +37,10 @@ def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFra
     reader = spark.read.schema(", ".join(fields)).options(**PARSING)
     files = [_absolute(name) for name in batch.files]
     lines = reader.json(files) if files else spark.createDataFrame([], ", ".join(fields))
+    lines = lines.withColumns(_numbers(contract, ""))
     # Beside the line number no filter can be pushed below the reading, which would hide lines.
     return lines.select(
-        *[F.expr(f"{_value(c, '')} AS {quote(c.name)}") for c in contract.columns],
+        *[F.expr(f"{_value(c)} AS {quote(c.name)}") for c in contract.columns],
         *_place(),
         F.expr(_fault(contract, "")).alias("__fault"),
     )
@@ -50,8 +52,9 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
     It is slower than `read_batch`, and says the same.
     """
     if not batch.files:
-        columns = "__raw string, _source_file string, __start bigint, __line bigint, __fault string"
-        return spark.createDataFrame([], columns)
+        types = ("string", "string", "bigint", "bigint", "string")
+        names = (*_RAW, "__fault")
+        return spark.createDataFrame([], ", ".join(map(" ".join, zip(names, types, strict=True))))
     schema = ", ".join([*_fields(contract), f"{CORRUPT} string"])
     lines = spark.read.text([_absolute(name) for name in batch.files])
     parsed = lines.where(F.length(F.trim("value")) > 0).select(
@@ -59,7 +62,8 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
         *_place(),
         F.from_json("value", schema, PARSING).alias("__record"),
     )
-    return parsed.withColumn("__fault", F.expr(_fault(contract, "__record."))).drop("__record")
+    parsed = parsed.withColumns(_numbers(contract, "__record."))
+    return parsed.select(*_RAW, F.expr(_fault(contract, "__record.")).alias("__fault"))
 
 
 def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
@@ -158,9 +162,28 @@ def _parsed_type(column: Column) -> str:
     return "string" if column.sql_type.name == "decimal" else column.type
 
 
-def _value(column: Column, prefix: str) -> str:
-    field = f"{prefix}{quote(column.name)}"
-    return f"try_cast({field} AS {column.type})" if column.sql_type.name == "decimal" else field
+def _numbers(contract: Contract, prefix: str) -> dict[str, Expression]:
+    """Return the decimals as exact as their text says; parsed once, apart from what uses them."""
+    decimals = [c for c in contract.columns if c.sql_type.name == "decimal"]
+    return {
+        _exact(c): F.expr(f"try_cast({prefix}{quote(c.name)} AS {_exact_type(c)})")
+        for c in decimals
+    }
+
+
+def _exact(column: Column) -> str:
+    return f"__exact_{column.name}"
+
+
+def _exact_type(column: Column) -> str:
+    kind = column.sql_type
+    return f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
+
+
+def _value(column: Column) -> str:
+    if column.sql_type.name == "decimal":
+        return f"try_cast({quote(_exact(column))} AS {column.type})"
+    return quote(column.name)
 
 
 def _fault(contract: Contract, prefix: str) -> str:
@@ -192,7 +215,5 @@ def _fault(contract: Contract, prefix: str) -> str:
 
 
 def _misfit(column: Column, prefix: str) -> str:
-    kind, field = column.sql_type, f"{prefix}{quote(column.name)}"
-    wide = f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
-    fits = f"try_cast({field} AS {column.type}) = try_cast({field} AS {wide})"
-    return f"{field} IS NOT NULL AND NOT coalesce({fits}, false)"
+    fits = f"{_value(column)} = {quote(_exact(column))}"
+    return f"{prefix}{quote(column.name)} IS NOT NULL AND NOT coalesce({fits}, false)"

@@ -12,7 +12,13 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark.branch import PREFIX, drop_branch, fast_forward, open_branch
+from lakekit.spark.branch import (
+    PREFIX,
+    branch_head,
+    drop_branch,
+    fast_forward,
+    open_branch,
+)
 from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS
 from lakekit.spark.pin import Pin
 from lakekit.spark.publish import iso
@@ -88,10 +94,11 @@ def publish_replacement(spark: SparkSession, new: Replacement, seen: Pin) -> int
         return None
     try:
         _replace(spark, table, new)
+        head = branch_head(spark, table, BRANCH)
         if new.since is not None:
             _check(spark, table, new)
-        stands = partial(seen.stands, spark, run_id=BRANCH)
-        return fast_forward(spark, table, BRANCH, stands)
+        moved = fast_forward(spark, table, BRANCH, head, partial(seen.stands, spark))
+        return head if moved else None
     finally:
         drop_branch(spark, table, BRANCH)
 

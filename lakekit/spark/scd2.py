@@ -39,7 +39,7 @@ def merge_scd2(
     Raises:
         TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError:
             Nothing was published.
-        CommitConflictError: Main moved under five attempts.
+        CommitConflictError: Others wrote during each of five attempts.
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
@@ -51,7 +51,7 @@ def merge_scd2(
                 return done
     finally:
         drop_staging(spark, place)
-    raise CommitConflictError(f"{table}: main moved {ATTEMPTS} times during run {batch.run_id}")
+    raise CommitConflictError(f"{table}: others wrote {ATTEMPTS} times during run {batch.run_id}")
 
 
 def _attempt(merge: Merge) -> MergeResult | None:
@@ -65,6 +65,8 @@ def _attempt(merge: Merge) -> MergeResult | None:
         drop_branch(merge.spark, table, branch_name(batch.run_id))
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
+    if seen.has_told(merge.spark, batch.run_id):
+        return MergeResult(table=table, run_id=batch.run_id)
     facts = Facts(merge, seen.under_way)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)

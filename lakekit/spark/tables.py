@@ -2,12 +2,14 @@
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.sql.evolve import evolve_columns, evolve_table
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import create_table
+from lakekit.sqltypes import parse_type
 from lakekit.steps import CreateTablesResult
 
 
@@ -30,7 +32,8 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     columns, properties, partition = describe_table(spark, table)
     statements = evolve_table(contract, table, columns, properties=properties, partition=partition)
     facts = layout.facts_table(table)
-    if statements and spark.catalog.tableExists(facts):
+    # It may be behind its table: a crash can come between the statements.
+    if spark.catalog.tableExists(facts):
         statements += evolve_columns(contract, facts, describe_table(spark, facts)[0])
     for statement in statements:
         spark.sql(statement)
@@ -43,7 +46,7 @@ def describe_table(
     """Return a table's columns with their DDL types, its properties and partition fields."""
     schema = spark.table(quote_table(table)).schema
     columns = {
-        field.name: field.dataType.simpleString()
+        field.name: str(parse_type(_ddl(field.dataType)))
         for field in schema
         if field.name not in CONTROL_COLUMNS
     }
@@ -52,6 +55,17 @@ def describe_table(
         for row in spark.sql(f"SHOW TBLPROPERTIES {quote_table(table)}").collect()
     }
     return columns, properties, _partition_fields(spark, table)
+
+
+def _ddl(kind: DataType) -> str:
+    """Return a type as DDL; Spark's own text quotes no name of a field."""
+    if isinstance(kind, StructType):
+        return f"struct<{','.join(f'{quote(f.name)}:{_ddl(f.dataType)}' for f in kind)}>"
+    if isinstance(kind, ArrayType):
+        return f"array<{_ddl(kind.elementType)}>"
+    if isinstance(kind, MapType):
+        return f"map<{_ddl(kind.keyType)},{_ddl(kind.valueType)}>"
+    return kind.simpleString()
 
 
 def _partition_fields(spark: SparkSession, table: str) -> list[str]:

@@ -1,10 +1,12 @@
 """From a table that exists to its contract, as statements. Pure: nothing here runs anything."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.identifiers import literal, quote, quote_table
+from lakekit.partitions import PartitionField, parse_partition_field, same_partition
+from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import LATER_COLUMNS, TRACKED_COLUMNS, marks, table_properties
 from lakekit.sqltypes import SqlType, can_widen, parse_type
@@ -37,9 +39,9 @@ def evolve_table(
     alter = f"ALTER TABLE {quote_table(table)}"
     statements = evolve_columns(contract, table, columns)
     statements += [
-        f"{alter} ADD PARTITION FIELD {field}"
-        for field in contract.table.partition_by
-        if _plain(field) not in {_plain(known) for known in partition}
+        f"{alter} ADD PARTITION FIELD {partition_field(field)}"
+        for field in contract.table.partition_fields
+        if not _is_among(field, partition)
     ]
     known = {name.lower() for name in columns}
     if _must_rehash(contract, known, properties):
@@ -131,5 +133,10 @@ def _stored(kind: SqlType) -> SqlType:
     return parse_type("int") if kind.name in ("tinyint", "smallint") else kind
 
 
-def _plain(field: str) -> str:
-    return field.replace("`", "").replace(" ", "").lower()
+def _is_among(field: PartitionField, known: Sequence[str]) -> bool:
+    for text in known:
+        # A table may have fields that no contract can ask for.
+        with suppress(ValueError):
+            if same_partition(field, parse_partition_field(text)):
+                return True
+    return False

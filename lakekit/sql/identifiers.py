@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from lakekit.partitions import PartitionField
+
 
 def quote(name: str) -> str:
     """Quote one identifier.
@@ -21,6 +23,19 @@ def quote_table(table: str) -> str:
 def quote_all(names: Iterable[str], prefix: str = "") -> str:
     """Quote names into a comma-separated list, each behind an alias if one is given."""
     return ", ".join(f"{prefix}{quote(name)}" for name in names)
+
+
+def partition_field(field: PartitionField) -> str:
+    """Return one field of `PARTITIONED BY`.
+
+    Example:
+        >>> partition_field(PartitionField("id", "bucket", 4))
+        'bucket(4, `id`)'
+    """
+    if field.transform == "identity":
+        return quote(field.column)
+    width = f"{field.width}, " if field.width else ""
+    return f"{field.transform}({width}{quote(field.column)})"
 
 
 def literal(text: str) -> str:

@@ -1,7 +1,7 @@
 """DDL of the tables that Lakekit keeps."""
 
 from lakekit.contracts import Contract
-from lakekit.sql.identifiers import literal, quote, quote_table
+from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 
 KEYS = "lakekit.keys"
 CONTROL_DDL = {
@@ -27,7 +27,7 @@ FACTS_DDL = {
     "_run_id": "string",
 }
 QUARANTINE_DDL = {
-    "_raw": "string COMMENT 'The record as it was received'",
+    "_raw": "string COMMENT 'The record as it was landed'",
     "_fault": "string COMMENT 'Why it was rejected'",
     "_run_id": "string",
     "_source_file": "string",
@@ -58,7 +58,7 @@ def create_table(contract: Contract, table: str) -> str:
     control = control_ddl(contract)
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
     current = ["`_is_current`"] if "_is_current" in control else []
-    partition = [*current, *contract.table.partition_by]
+    partition = [*current, *map(partition_field, contract.table.partition_fields)]
     return _create(table, columns, partition, table_properties(contract), contract.description)
 
 

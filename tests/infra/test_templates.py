@@ -102,6 +102,17 @@ def test_a_dropped_file_reaches_route_file_through_a_queue(stacks: Stacks) -> No
     )
 
 
+def test_route_file_has_time_for_a_batch_that_stays_hidden_six_times_as_long(
+    stacks: Stacks,
+) -> None:
+    functions = stacks["compute"].find_resources("AWS::Lambda::Function").values()
+    handlers = {f["Properties"]["Handler"]: f["Properties"]["Timeout"] for f in functions}
+    seconds = handlers["lambdas.route_file.handler.handler"]
+    assert seconds == handlers["lambdas.extract_pages.handler.handler"]
+    inbox = {"RedrivePolicy": Match.any_value(), "VisibilityTimeout": 6 * seconds}
+    stacks["orchestration"].has_resource_properties("AWS::SQS::Queue", inbox)
+
+
 def test_no_role_has_a_wildcard_action(stacks: Stacks) -> None:
     for template in stacks.values():
         for statement in statements(template):

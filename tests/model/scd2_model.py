@@ -1,7 +1,8 @@
 """An independent SCD2 model: runs and options in, the whole expected table out.
 
-Plain Python, no Spark, no SQL, written from the text of the issue alone. It keeps no state
-from run to run: every table is derived from all the facts that the accepted runs state.
+Plain Python, no Spark, no SQL, written from the specification alone, which docs/contracts.md
+tells in short. It keeps no state from run to run: every table is derived from all the facts that
+the accepted runs state.
 
 The facts about one key, each at one moment:
 

@@ -20,7 +20,7 @@ from tests.model.stories import (
 )
 from tests.model.terms import Options, comparable
 
-# The examples of the issue and what follows from its sentences, computed by hand.
+# The examples of the specification and what follows from its sentences, computed by hand.
 
 
 def test_late_record_splits_its_interval_and_a_reasserted_value_is_remembered():

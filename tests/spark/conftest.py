@@ -33,6 +33,12 @@ _TIMED = CONTRACT.replace(
 TIMED = load_contract(_TIMED)
 # A record that says what is known leaves the table as it is; only the companion knows of it.
 SILENT = load_contract(_TIMED.replace("sequence_by: at", "sequence_by: at, untracked: ignore"))
+REFUSED = load_contract(
+    _TIMED.replace(
+        "sequence_by: at",
+        "sequence_by: at, late_changes: quarantine, apply_as_deletes: name = 'gone'",
+    )
+)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from lakekit.spark.facts import Facts
 
 # What is called next when a phase has ended; of the last one, what ended it.
 NEXT = {
+    "pin": (scd2, "plan_run"),
     "plan": (scd2, "publish"),
     "branch": (Facts, "remember"),
     "facts": (publish, "_close"),

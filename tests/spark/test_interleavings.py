@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.conftest import SILENT, TIMED
+from lakekit.spark import branch, pin, publish, scd2
+from tests.spark.conftest import REFUSED, SILENT, TIMED
 from tests.spark.phases import PHASES, Crash, at_the_end_of, crash_at_the_end_of
 
 MERGED = [
@@ -93,10 +94,17 @@ def silent(told: Callable[..., Any]) -> Callable[..., Any]:
     return partial(told, promise=SILENT)
 
 
-@pytest.mark.parametrize("phase", ["plan", "facts"])
-def test_another_run_that_only_tells_the_companion(silent, rows, monkeypatch, phase):
+@pytest.mark.parametrize("phase", ["plan", "facts", "check"])
+def test_another_run_that_only_tells_the_companion(silent, spark, table, rows, monkeypatch, phase):
     """That Oslo was said again at 5 shows in no version, until Rome at 3 comes between."""
-    at_the_end_of(monkeypatch, phase, lambda: silent(5, ann("Oslo", 5), run_id="other"))
+
+    def other():
+        silent(5, ann("Oslo", 5), run_id="other")
+        if phase == "check":
+            for call in (compaction, expiry):
+                spark.sql(call(f"{table}_facts")).collect()
+
+    at_the_end_of(monkeypatch, phase, other)
 
     silent(6, ann("Rome", 3))
 
@@ -126,6 +134,117 @@ def test_two_runs_that_only_tell_the_companion(silent, table, spark, rows, monke
         (2, "Bonn", 7, None, True),
     ]
     assert not spark.sql(f"SELECT 1 FROM {table}.refs WHERE name != 'main'").collect()
+
+
+def test_a_fact_does_not_rest_on_what_a_run_under_way_has_told(told, load, rows, monkeypatch):
+    """A run reads of a full extract that is not merged yet; what it concludes is not told."""
+    told(9, ann("Rome", 2), ann("Lima", 8), ben("Bonn", 9))
+    full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
+
+    def other():
+        with monkeypatch.context() as patch:
+            crash_at_the_end_of(patch, "facts")
+            with pytest.raises(Crash):
+                load(5, ben("Bonn", 1), **full)
+
+    at_the_end_of(monkeypatch, "pin", other)
+    told(10, ann("Bern", 4))
+
+    load(5, ben("Bonn", 1), **full)
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 2, False),
+        (1, "Rome", 2, 4, False),
+        (1, "Bern", 4, 5, False),
+        (1, "Lima", 8, None, True),
+        (2, "Bonn", 1, None, True),
+    ]
+
+
+def test_runs_that_tell_at_one_time_do_not_stop_each_other_for_ever(told, load, monkeypatch):
+    """Whenever this one would publish, the other has told its facts once more."""
+    real, met = publish.fast_forward, []
+
+    def after_the_other(*arguments):
+        met.append(1)
+        with monkeypatch.context() as patch:
+            crash_at_the_end_of(patch, "check")
+            with pytest.raises(Crash):
+                load(5, ben("Bonn", 1), promise=TIMED, run_id="other")
+        return real(*arguments)
+
+    told(2, ann("Lima", 2))
+    monkeypatch.setattr(publish, "fast_forward", after_the_other)
+
+    assert told(6, ann("Rome", 6)).committed
+    assert len(met) == 2
+
+
+def test_the_same_run_in_another_process(told, spark, table, rows, monkeypatch):
+    """It has begun the branch anew, and has closed but not yet opened."""
+
+    def twin():
+        with monkeypatch.context() as patch:
+            crash_at_the_end_of(patch, "merge")
+            with pytest.raises(Crash):
+                told(3, ann("Rome", 3), ben("Bern", 3))
+
+    at_the_end_of(monkeypatch, "check", twin)
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == MERGED
+    assert_sound(spark, table)
+
+
+def test_a_change_of_the_metadata_alone_needs_no_new_plan(told, spark, table, rows, monkeypatch):
+    """It comes between the last look at the branches and the commit, which it stops."""
+    alter = f"ALTER TABLE {table} SET TBLPROPERTIES ('comment' = 'x')"
+    plan, look, plans, met = scd2.plan_run, pin._branches, [], []
+
+    def planned(*arguments):
+        plans.append(1)
+        return plan(*arguments)
+
+    def looked(known):
+        if plans and not met:
+            met.append(spark.sql(alter))
+        return look(known)
+
+    monkeypatch.setattr(scd2, "plan_run", planned)
+    monkeypatch.setattr(pin, "_branches", looked)
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == MERGED
+    assert (len(plans), len(met)) == (1, 1)
+
+
+def test_an_attempt_that_tells_nothing_more_leaves_no_branch(told, spark, table, monkeypatch):
+    """The deletion is told at first; then a newer record is there, and it is too late."""
+    at_the_end_of(
+        monkeypatch, "check", lambda: told(7, ann("Rome", 7), promise=REFUSED, run_id="other")
+    )
+
+    done = told(5, {**ann("", 5), "name": "gone"}, promise=REFUSED)
+
+    assert (done.committed, done.quarantined) == (False, 1)
+    assert not spark.sql(f"SELECT 1 FROM {table}.refs WHERE name != 'main'").collect()
+
+
+def test_an_empty_table_keeps_the_branch_of_a_run_that_comes_again(load, spark, table, monkeypatch):
+    full = {"promise": TIMED, "run_id": "mine"}
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, "facts")
+        with pytest.raises(Crash):
+            load(5, ben("Bonn", 1), **full)
+    dropped = []
+    monkeypatch.setattr(branch, "drop_branch", lambda *a: dropped.append(a[2]))
+
+    load(5, ben("Bonn", 1), **full)
+
+    assert spark.table(table).count() == 1
+    assert branch.branch_name("mine") not in dropped
 
 
 def test_what_a_crashed_run_has_told_does_not_count_yet(told, load, rows, monkeypatch):

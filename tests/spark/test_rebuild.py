@@ -22,6 +22,7 @@ from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
+from tests.spark.phases import Crash, crash_at_the_end_of
 
 OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
     "keys: [id]", "keys: [id], sequence_by: at"
@@ -200,6 +201,20 @@ def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
         world.rebuild()
     refs = world.spark.sql(f"SELECT name FROM {world.table}.refs").collect()
     assert [row["name"] for row in refs] == ["main"]
+
+
+def test_what_a_run_under_way_has_told_stays(world, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_at_the_end_of(patch, "facts")
+        with pytest.raises(Crash):
+            world.merge(20, person(1, "Eve", 20))
+    companion = f"{world.table}_facts"
+    told = world.rows(companion)
+    assert any("run-20" in row for row in told)
+
+    world.rebuild()
+
+    assert world.rows(companion) == told
 
 
 def test_refuses_when_the_landing_lacks_a_run_that_the_table_shows(world):

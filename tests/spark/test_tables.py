@@ -52,6 +52,15 @@ def test_adds_a_field_inside_a_struct(spark, table):
     assert columns["where"] == "struct<lat:double,tags:array<string>,lon:double>"
 
 
+def test_a_field_whose_name_needs_quotes_evolves_to_itself(spark, table):
+    odd = load_contract(
+        CONTRACT.replace("history:", "  - {name: odd, type: 'struct<`a b`:int>'}\nhistory:", 1)
+    )
+    create_or_evolve(spark, odd, table)
+
+    assert create_or_evolve(spark, odd, table).changes == ()
+
+
 def test_names_every_column_that_cannot_be_widened_and_changes_nothing(spark, table):
     create_or_evolve(spark, MORE, table)
     narrower = load_contract(CONTRACT.replace("name, type: string", "name, type: int"))

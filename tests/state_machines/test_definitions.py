@@ -1,5 +1,6 @@
 """Rules that every state machine keeps, read from its definition alone."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -76,6 +77,16 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(part)
 
 
+def named_errors(value: Any) -> Iterator[str]:
+    """Every error that a definition gives or catches, as text; not those that a path brings."""
+    if isinstance(value, dict):
+        yield from (value[key] for key in ("Error",) if isinstance(value.get(key), str))
+        yield from value.get("ErrorEquals", [])
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, dict | list):
+            yield from named_errors(part)
+
+
 def test_there_are_the_two_machines() -> None:
     assert {path.name for path in DEFINITIONS} == {f"{name}.asl.json" for name in TOKENS}
 
@@ -123,6 +134,30 @@ def test_every_retried_error_exists_and_is_transient(path: Path) -> None:
             known = getattr(lakekit.errors, error, None)
             ours = known is not None and issubclass(known, lakekit.errors.TransientError)
             assert ours or error in AWS_ERRORS, f"{name} retries {error}"
+
+
+@each
+def test_every_error_that_is_named_exists(path: Path) -> None:
+    ours = {name for name in vars(lakekit.errors) if name.endswith("Error")}
+    assert set(named_errors(load(path))) - ours - AWS_ERRORS - {"States.ALL"} == set()
+
+
+def test_an_error_that_is_unknown_would_be_found() -> None:
+    definition = load(DEFINITIONS[0])
+    found = {"Error": "A", "Retry": [{"ErrorEquals": ["B"]}], "Catch": [{"ErrorEquals": ["C"]}]}
+    assert {"A", "B", "C"} <= set(named_errors(definition | {"More": found}))
+
+
+def test_maintenance_has_a_name_of_its_own_within_the_80_characters_of_a_name() -> None:
+    start = tasks(load(ROOT / "state_machines/load_source.asl.json"))["StartMaintenance"]
+    made = re.fullmatch(
+        r"States\.Format\('(.+)\{\}', States\.Hash\(\$\$\.Execution\.Name, '(.+)'\)\)",
+        start["Parameters"]["Name.$"],
+    )
+    assert made
+    digest = hashlib.new(made[2].replace("-", ""), b"x" * 80).hexdigest()
+    assert made[1].startswith("maintain-")
+    assert len(made[1] + digest) <= 80
 
 
 @each

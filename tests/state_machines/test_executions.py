@@ -142,7 +142,7 @@ def test_an_api_that_is_cut_off_in_the_middle_shows_nothing_half_loaded(world):
 
     failed = world.load(2)
 
-    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailedError")
     assert "SourceUnavailableError" in failed.cause
     assert world.rows() == FIRST
     assert world.marks() == {"20260101_000000/.pending", "20260101_000000/.complete"}
@@ -161,7 +161,7 @@ def test_an_endpoint_that_fails_does_not_stop_its_neighbour(world):
 
     failed = world.load(1)
 
-    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailedError")
     assert "SourceRejectedError" in failed.cause
     assert world.rows(good) == FIRST
 
@@ -192,7 +192,7 @@ def test_a_rejected_landing_is_named_until_a_person_settles_it_with_a_marker(wor
 
     failed = world.load(1)
 
-    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailed")
+    assert (failed.status, failed.error) == ("FAILED", "EndpointsFailedError")
     prefix = f"raw/{world.source}/{bad}/20260101_000000/"
     assert f'"{prefix}manifest.json":"TooManyRejectedError"' in failed.cause
     assert world.rows(good) == [FIRST[0]]

@@ -55,5 +55,58 @@ def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("original", "kind", "name"),
+    [(CONTRACT, "contract", "airports"), (SOURCE, "source", "airports_api")],
+)
+def test_reports_a_name_by_which_no_run_finds_the_file(
+    tmp_path: Path, original: Path, kind: str, name: str
+) -> None:
+    other = tmp_path / f"{kind}s" / f"{name}.yml"
+    other.parent.mkdir()
+    other.write_text(original.read_text())
+
+    result = check(other)
+
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"{other}: {kind}: is '{name}'; name the file {name}.yaml or change it\n"
+    )
+
+
+def test_a_file_outside_the_configuration_may_have_any_name(tmp_path: Path) -> None:
+    other = tmp_path / "draft.yaml"
+    other.write_text(CONTRACT.read_text())
+
+    assert check(other).stdout == f"{other}: ok\n"
+
+
+@pytest.mark.parametrize(
+    ("history", "name", "clashes"),
+    [
+        ("keys: [id]", "orders_quarantine", True),
+        ("keys: [id], sequence_by: at", "orders_facts", True),
+        ("keys: [id]", "orders_facts", False),
+        ("keys: [id], sequence_by: at", "other_facts", False),
+    ],
+)
+def test_reports_a_contract_that_is_named_as_a_companion_of_another_one(
+    tmp_path: Path, history: str, name: str, clashes: bool
+) -> None:
+    text = (
+        "contract: orders\nsource: shop\nendpoint: {path: /p}\n"
+        "schema: [{name: id, type: int}, {name: at, type: timestamp}]\n"
+    )
+    one, other = tmp_path / "orders.yaml", tmp_path / "other.yaml"
+    one.write_text(f"{text}history: {{{history}}}\n")
+    other.write_text(one.read_text().replace("contract: orders", f"contract: {name}"))
+
+    result = check(one, other)
+
+    why = f"'{name}' is the name of a table that Lakekit keeps beside 'orders'; choose another name"
+    assert result.stderr == (f"{other}: contract: {why}\n" if clashes else "")
+    assert f"{one}: ok" in result.stdout
+
+
 def test_reports_a_file_that_is_not_there() -> None:
     assert "No such file" in check(Path("nowhere.yaml")).stderr

@@ -197,16 +197,107 @@ def test_accepts_a_byte_order_mark_and_windows_lines():
         ),
         ("decimal", "decimal(10,0)"),
         ("long", "bigint"),
+        ("TIMESTAMP_LTZ", "timestamp"),
+        ("varchar(20)", "string"),
+        ("array<char(2)>", "array<string>"),
+        ("struct<a int, b: string>", "struct<a:int,b:string>"),
+        ("struct<a:int NOT NULL, b int>", "struct<a:int,b:int>"),
+        ("struct<a:int comment 'it\\'s, <a>', b int>", "struct<a:int,b:int>"),
+        ('struct<a int NOT NULL COMMENT "x">', "struct<a:int>"),
+        ("struct<`a`:int,`a b` int,`c``d`:int>", "struct<a:int,`a b`:int,`c``d`:int>"),
     ],
 )
 def test_parses_types(text, canonical):
     assert str(parse_type(text)) == canonical
+    assert parse_type(canonical) == parse_type(text)
 
 
-@pytest.mark.parametrize("text", ["", "array<", "map<string>", "int int", "struct<a int>", "x;y"])
+def test_a_quoted_field_is_known_by_its_name():
+    assert [name for name, _ in parse_type("struct<`c``d`:int,`a b`:int>").fields] == ["c`d", "a b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("interval day to second", "no table of Iceberg holds 'interval'; use string or bigint"),
+        ("struct<a:variant>", "no table of Iceberg holds 'variant'; use string"),
+        ("void", "no table of Iceberg holds 'void'; use the type it will have"),
+        ("varchar", r"varchar needs one length, as in varchar\(10\); or use string"),
+        ("decimal(1,2,3)", "a decimal has 1 to 38 digits"),
+    ],
+)
+def test_says_what_to_use_instead_of_a_type_that_no_table_holds(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_type(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "array<", "map<string>", "int int", "x;y", "struct<>", "struct<a>", "struct<a:int:b:int>",
+     "struct<a:int", "struct<1:int>", "struct<a int not>", "struct<a int comment b>", "decimal(a)"],
+)  # fmt: skip
 def test_refuses_what_is_no_type(text):
     with pytest.raises(ValueError, match="not a Spark SQL type"):
         parse_type(text)
+
+
+def partitioned(*fields: str) -> str:
+    columns = (
+        "{name: id, type: int}, {name: order, type: string}, {name: at, type: timestamp}, "
+        "{name: price, type: double}, {name: tags, type: 'array<string>'}, {name: op, type: string}"
+    )
+    return (
+        GOOD.replace("{name: id, type: int}, {name: order, type: string}", columns).replace(
+            "keys: [id]", "keys: [id], except_columns: [op]"
+        )
+        + f"table: {{partition_by: {list(fields)}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["id", "`order`", "price", "days(at)", "day(at)", "HOURS( at )", "years(`at`)", "month(at)",
+     "bucket(16, id)", "bucket(id, 16)", "truncate(4, order)", "months(_valid_from)"],
+)  # fmt: skip
+def test_a_table_may_be_split_by_a_column_or_a_transform_of_iceberg(field):
+    assert load_contract(partitioned(field)).table.partition_by == (field,)
+
+
+@pytest.mark.parametrize(
+    ("field", "fault"),
+    [
+        ("nope", "'nope' is not a stored column of the schema"),
+        ("op", "'op' is not a stored column of the schema"),
+        ("bucket(4, nope)", "'nope' is not a stored column of the schema"),
+        ("tags", "'tags' is array<string>, which cannot split a table"),
+        ("days(order)", "'order' is string; for days it must be one of date, timestamp, timesta"),
+        ("bucket(4, price)", "'price' is double; for bucket it must be one of tinyint, smallint,"),
+        *(
+            (text, f"'{text}' is not a partition field; write a column, years(col), months(col), ")
+            for text in ("week(at)", "bucket(id)", "bucket(0, id)", "days(2, at)", "id) USING x --",
+                         "truncate(1, order, 2)", "", "a.b")
+        ),
+    ],
+)  # fmt: skip
+def test_refuses_a_partition_field_that_would_fail_in_the_table(field, fault):
+    [line] = faults(partitioned(field))
+
+    assert line.startswith(f"table.partition_by.0: {fault}")
+
+
+def test_refuses_to_split_a_column_by_time_twice():
+    assert faults(partitioned("days(at)", "years(at)")) == [
+        "table.partition_by.1: 'years(at)' splits 'at' a second time; keep one of the two"
+    ]
+
+
+def test_reports_a_partition_field_beside_a_wrong_key():
+    assert faults(partitioned("nope", "x y").replace("keys: [id]", "keys: [gone]")) == [
+        "history.keys: 'gone' is not a column of the schema",
+        "table.partition_by.0: 'nope' is not a stored column of the schema",
+        "table.partition_by.1: 'x y' is not a partition field; write a column, years(col), "
+        "months(col), days(col), hours(col), bucket(n, col) or truncate(n, col)",
+    ]
 
 
 @pytest.mark.parametrize(

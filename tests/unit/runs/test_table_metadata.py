@@ -14,6 +14,7 @@ TYPES = {
 LIST = {"type": "list", "element-id": 9, "element": "long", "element-required": False}
 MAP = {"type": "map", "key-id": 9, "key": "string", "value-id": 8, "value": LIST}
 STRUCT = {"type": "struct", "fields": [{"id": 9, "name": "a", "required": False, "type": MAP}]}
+QUOTED = {"type": "struct", "fields": [{"id": 9, "name": "a `b", "required": False, "type": "int"}]}
 
 
 def with_type(kind: Any) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def test_knows_the_types_of_iceberg_under_their_names_in_spark(iceberg: str, ddl
         (LIST, "array<bigint>"),
         (MAP, "map<string,array<bigint>>"),
         (STRUCT, "struct<a:map<string,array<bigint>>>"),
+        (QUOTED, "struct<`a ``b`:int>"),
     ],
 )
 def test_knows_nested_types(iceberg: Any, ddl: str) -> None:
@@ -54,6 +56,7 @@ def test_a_wider_type_is_to_be_evolved() -> None:
         ("bucket(16, price)", "bucket[16]"),
         ("truncate(4, price)", "truncate[4]"),
         ("days(price)", "day"),
+        ("day(price)", "day"),
     ],
 )
 def test_knows_the_partition_fields_that_a_contract_writes(field: str, transform: str) -> None:
