@@ -22,7 +22,9 @@ _NAMING = (
     "delete_scope", "tie_break",
 )  # fmt: skip
 # What every table that keeps versions has beside the stored columns.
-_TIMES = dict.fromkeys(("_ingested_at", "_valid_from", "_valid_to"), parse_type("timestamp_ntz"))
+_TIMES: Mapping[str | None, SqlType | None] = dict.fromkeys(
+    ("_ingested_at", "_valid_from", "_valid_to"), parse_type("timestamp_ntz")
+)
 
 
 class NamedType(NamedTuple):
