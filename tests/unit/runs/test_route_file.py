@@ -73,6 +73,7 @@ def test_a_file_becomes_a_pending_landing_and_starts_a_run(story: Story) -> None
         ("a.gz", gzip.compress(LINES)),
         ("2026/01/a.ndjson", LINES),
     ],
+    ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_keeps_the_file_as_it_was_received_and_the_landing_holds(
     story: Story, name: str, body: bytes
