@@ -42,14 +42,16 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     """
     if head is None:
         return _open_on_empty(spark, table, branch)
-    for _ in range(_ATTEMPTS):
-        known, refs = _based(spark, table)
-        if main_of(known) != head:
-            return False
-        stands = known.refs().containsKey(branch)
-        if _committed((refs.replaceBranch if stands else refs.createBranch)(branch, head)):
-            return True
-    return False
+
+    def opened(known: Any, refs: Any) -> Any:
+        return main_of(known) == head and _begin(known, refs, branch, head)
+
+    return _change(spark, table, opened)
+
+
+def _begin(known: Any, refs: Any, branch: str, at: int) -> Any:
+    stands = known.refs().containsKey(branch)
+    return (refs.replaceBranch if stands else refs.createBranch)(branch, at)
 
 
 def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
@@ -64,8 +66,7 @@ def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
         # It began at what main has become meanwhile.
         drop_branch(spark, table, fresh)
         return False
-    begin = refs.replaceBranch if known.refs().containsKey(branch) else refs.createBranch
-    return _committed(begin(branch, root.snapshotId()).removeBranch(fresh))
+    return _committed(_begin(known, refs, branch, root.snapshotId()).removeBranch(fresh))
 
 
 def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:
@@ -80,10 +81,11 @@ def _head(known: Any, branch: str) -> int | None:
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
     """Drop a branch if it is there; if others commit all the while, the next run will."""
-    for _ in range(_ATTEMPTS):
-        known, refs = _based(spark, table)
-        if not known.refs().containsKey(branch) or _committed(refs.removeBranch(branch)):
-            return
+
+    def dropped(known: Any, refs: Any) -> Any:
+        return known.refs().containsKey(branch) and refs.removeBranch(branch)
+
+    _change(spark, table, dropped)
 
 
 def fast_forward(
@@ -101,28 +103,46 @@ def fast_forward(
     Returns:
         False if something has moved: nothing is changed.
     """
-    for _ in range(_ATTEMPTS):
-        known, refs = _based(spark, table)
+
+    def moved(known: Any, refs: Any) -> Any:
         if head is None or _head(known, branch) != head or not stands(known):
-            return False
-        try:
-            refs = refs.fastForwardBranch("main", branch).removeBranch(branch)
-        except (Py4JJavaError, PySparkException) as error:
-            if _moved(error):
-                return False
-            raise
-        if _committed(refs):
-            return True
-    return False
+            return None
+        return refs.fastForwardBranch("main", branch).removeBranch(branch)
+
+    return _change(spark, table, moved)
 
 
 def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], bool]) -> bool:
     """Drop a branch and let main be; False if something has moved: nothing is changed."""
+
+    def left(known: Any, refs: Any) -> Any:
+        return _head(known, branch) is not None and stands(known) and refs.removeBranch(branch)
+
+    return _change(spark, table, left)
+
+
+def _change(spark: SparkSession, table: str, make: Callable[[Any, Any], Any]) -> bool:
+    """Make a change of references and commit it; anew, if somebody else committed meanwhile.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        table: Identifier of the table.
+        make: Of the table and an empty change, the change; nothing if none is to be made.
+
+    Returns:
+        Whether it is committed.
+    """
     for _ in range(_ATTEMPTS):
         known, refs = _based(spark, table)
-        if _head(known, branch) is None or not stands(known):
+        try:
+            change = make(known, refs)
+        except (Py4JJavaError, PySparkException) as error:
+            if _moved(error):
+                return False
+            raise
+        if not change:
             return False
-        if _committed(refs.removeBranch(branch)):
+        if _committed(change):
             return True
     return False
 

@@ -16,7 +16,7 @@ from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.contracts import Contract
 from lakekit.spark.branch import PREFIX, branch_name
-from lakekit.spark.iceberg import load_table, main_of
+from lakekit.spark.iceberg import load_table, main_of, main_snapshot
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
     if contract.history.remembers:
         companion = layout.facts_table(table)
         # Before main: who has told this already is under way there, or has ended.
-        head = main_of(load_table(spark, companion)) if _exists(spark, companion) else None
+        head = main_snapshot(spark, companion) if _exists(spark, companion) else None
     known = load_table(spark, table)
     return Pin(table, main_of(known), companion, head, _branches(known))
 

@@ -1,7 +1,9 @@
 """The commit protocol: write on a branch, check, move main to it. One commit shows, or none."""
 
+from collections.abc import Callable
 from datetime import UTC
 from functools import partial
+from typing import Any
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
@@ -50,22 +52,31 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
         return plan.result if seen.companion is None or stands(load_table(spark, table)) else None
     if not open_branch(spark, table, branch, seen.head):
         return None
+    done = None
     try:
         # What is told stays told, so it must not rest on what another run may yet take back.
-        if tells and not stands(load_table(spark, table)):
-            return None
-        facts.remember(plan.remembered)
-        if plan.empty():
-            return plan.result if leave(spark, table, branch, stands) else None
-        _write(merge, branch, plan)
-        head = branch_head(spark, table, branch)
-        _check(merge, branch, plan)
-        if not fast_forward(spark, table, branch, head, stands):
-            return None
+        if not tells or stands(load_table(spark, table)):
+            facts.remember(plan.remembered)
+            done = _finish(merge, plan, branch, stands)
     finally:
         # While it is there, what its run has told does not count.
-        if not tells:
+        if done is None and not tells:
             drop_branch(spark, table, branch)
+    return done
+
+
+def _finish(
+    merge: Merge, plan: Plan, branch: str, stands: Callable[[Any], bool]
+) -> MergeResult | None:
+    """Write, check and move main, or leave the branch of a run that has nothing to write."""
+    spark, table = merge.spark, merge.table
+    if plan.empty():
+        return plan.result if leave(spark, table, branch, stands) else None
+    _write(merge, branch, plan)
+    head = branch_head(spark, table, branch)
+    _check(merge, branch, plan)
+    if not fast_forward(spark, table, branch, head, stands):
+        return None
     return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
 
 

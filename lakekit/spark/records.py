@@ -52,9 +52,8 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
     It is slower than `read_batch`, and says the same.
     """
     if not batch.files:
-        types = ("string", "string", "bigint", "bigint", "string")
-        names = (*_RAW, "__fault")
-        return spark.createDataFrame([], ", ".join(map(" ".join, zip(names, types, strict=True))))
+        columns = "__raw string, _source_file string, __start bigint, __line bigint, __fault string"
+        return spark.createDataFrame([], columns)
     schema = ", ".join([*_fields(contract), f"{CORRUPT} string"])
     lines = spark.read.text([_absolute(name) for name in batch.files])
     parsed = lines.where(F.length(F.trim("value")) > 0).select(

@@ -1,6 +1,7 @@
 """The phases of the commit protocol, each open to what may happen at its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -27,15 +28,19 @@ class Crash(BaseException):
     """The process is gone: no handler of errors sees it."""
 
 
-def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
+@contextmanager
+def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> Iterator[None]:
     """End the next merge as a killed process does: its branch and its staged files stay."""
 
     def crash() -> None:
         raise Crash
 
-    monkeypatch.setattr(publish, "drop_branch", lambda *_: None)
-    monkeypatch.setattr(scd2, "drop_staging", lambda *_: None)
-    at_the_end_of(monkeypatch, phase, crash)
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "drop_branch", lambda *_: None)
+        patch.setattr(scd2, "drop_staging", lambda *_: None)
+        at_the_end_of(patch, phase, crash)
+        with pytest.raises(Crash):
+            yield
 
 
 def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[], Any]) -> None:

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.spark import branch, pin, publish, scd2
 from tests.spark.conftest import REFUSED, SILENT, TIMED
-from tests.spark.phases import PHASES, Crash, at_the_end_of, crash_at_the_end_of
+from tests.spark.phases import PHASES, at_the_end_of, crash_at_the_end_of
 
 MERGED = [
     (1, "Oslo", 1, 3, False),
@@ -142,10 +142,8 @@ def test_a_fact_does_not_rest_on_what_a_run_under_way_has_told(told, load, rows,
     full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
 
     def other():
-        with monkeypatch.context() as patch:
-            crash_at_the_end_of(patch, "facts")
-            with pytest.raises(Crash):
-                load(5, ben("Bonn", 1), **full)
+        with crash_at_the_end_of(monkeypatch, "facts"):
+            load(5, ben("Bonn", 1), **full)
 
     at_the_end_of(monkeypatch, "pin", other)
     told(10, ann("Bern", 4))
@@ -167,10 +165,8 @@ def test_runs_that_tell_at_one_time_do_not_stop_each_other_for_ever(told, load, 
 
     def after_the_other(*arguments):
         met.append(1)
-        with monkeypatch.context() as patch:
-            crash_at_the_end_of(patch, "check")
-            with pytest.raises(Crash):
-                load(5, ben("Bonn", 1), promise=TIMED, run_id="other")
+        with crash_at_the_end_of(monkeypatch, "check"):
+            load(5, ben("Bonn", 1), promise=TIMED, run_id="other")
         return real(*arguments)
 
     told(2, ann("Lima", 2))
@@ -184,10 +180,8 @@ def test_the_same_run_in_another_process(told, spark, table, rows, monkeypatch):
     """It has begun the branch anew, and has closed but not yet opened."""
 
     def twin():
-        with monkeypatch.context() as patch:
-            crash_at_the_end_of(patch, "merge")
-            with pytest.raises(Crash):
-                told(3, ann("Rome", 3), ben("Bern", 3))
+        with crash_at_the_end_of(monkeypatch, "merge"):
+            told(3, ann("Rome", 3), ben("Bern", 3))
 
     at_the_end_of(monkeypatch, "check", twin)
 
@@ -234,10 +228,8 @@ def test_an_attempt_that_tells_nothing_more_leaves_no_branch(told, spark, table,
 
 def test_an_empty_table_keeps_the_branch_of_a_run_that_comes_again(load, spark, table, monkeypatch):
     full = {"promise": TIMED, "run_id": "mine"}
-    with monkeypatch.context() as patch:
-        crash_at_the_end_of(patch, "facts")
-        with pytest.raises(Crash):
-            load(5, ben("Bonn", 1), **full)
+    with crash_at_the_end_of(monkeypatch, "facts"):
+        load(5, ben("Bonn", 1), **full)
     dropped = []
     monkeypatch.setattr(branch, "drop_branch", lambda *a: dropped.append(a[2]))
 
@@ -251,10 +243,8 @@ def test_what_a_crashed_run_has_told_does_not_count_yet(told, load, rows, monkey
     """The companion knows of the full extract; main does not know yet that it lacked Ann."""
     told(9, ann("Rome", 2), ann("Lima", 8))
     full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
-    with monkeypatch.context() as patch:
-        crash_at_the_end_of(patch, "facts")
-        with pytest.raises(Crash):
-            load(5, ben("Bonn", 1), **full)
+    with crash_at_the_end_of(monkeypatch, "facts"):
+        load(5, ben("Bonn", 1), **full)
     told(10, ann("Bern", 4), run_id="other")
 
     load(5, ben("Bonn", 1), **full)
@@ -272,10 +262,8 @@ def test_a_run_that_comes_again_does_not_meet_its_own_facts(told, load, rows, mo
     """The full extract has told the companion of itself before it crashed."""
     told(9, ann("Rome", 2), ann("Lima", 8))
     full = {"extract": "full", "promise": TIMED, "run_id": "mine"}
-    with monkeypatch.context() as patch:
-        crash_at_the_end_of(patch, "check")
-        with pytest.raises(Crash):
-            load(5, ben("Bonn", 1), **full)
+    with crash_at_the_end_of(monkeypatch, "check"):
+        load(5, ben("Bonn", 1), **full)
 
     load(5, ben("Bonn", 1), **full)
 
@@ -331,10 +319,8 @@ def test_expiry(told, spark, table, rows, monkeypatch, phase):
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_crash_then_another_run_then_the_same_again(told, spark, table, rows, monkeypatch, phase):
-    with monkeypatch.context() as patch:
-        crash_at_the_end_of(patch, phase)
-        with pytest.raises(Crash):
-            told(3, ann("Rome", 3), ben("Bern", 3), run_id="mine")
+    with crash_at_the_end_of(monkeypatch, phase):
+        told(3, ann("Rome", 3), ben("Bern", 3), run_id="mine")
     published = phase == "fast-forward"
     assert (rows("id, city") == MERGED) is published
     told(4, ann("Lima", 4), run_id="other")

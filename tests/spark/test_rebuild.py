@@ -22,7 +22,7 @@ from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
-from tests.spark.phases import Crash, crash_at_the_end_of
+from tests.spark.phases import crash_at_the_end_of
 
 OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
     "keys: [id]", "keys: [id], sequence_by: at"
@@ -204,10 +204,8 @@ def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
 
 
 def test_what_a_run_under_way_has_told_stays(world, monkeypatch):
-    with monkeypatch.context() as patch:
-        crash_at_the_end_of(patch, "facts")
-        with pytest.raises(Crash):
-            world.merge(20, person(1, "Eve", 20))
+    with crash_at_the_end_of(monkeypatch, "facts"):
+        world.merge(20, person(1, "Eve", 20))
     companion = f"{world.table}_facts"
     told = world.rows(companion)
     assert any("run-20" in row for row in told)
