@@ -5,6 +5,7 @@ Only keys that a late change touches come here; a run without late changes pays 
 
 from typing import Any
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -84,16 +85,18 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
 
 
 def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
-    """Order the facts, keep the one that counts at each moment, and say what it does."""
-    ranked = _ranked(facts, contract)
-    lost = ranked.where("__place > 1 AND __said").withColumn("__act", F.lit("lost"))
-    kept, unheard = _heard(ranked.where("__place = 1"), contract)
-    kept = kept.withColumns(
+    """Order the facts, keep the one that counts at each moment, and say what it does.
+
+    Those that do not count are `lost` if the run said them, and `unheard`, see `_aside`.
+    """
+    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract)
+    judged = with_verdicts(placed.where("__place = 1 OR __said"), contract)
+    kept = judged.withColumn("__aside", _aside(contract)).where("__heard OR __aside IS NOT NULL")
+    kept = kept.drop("__heard", "__held").withColumns(
         {
             "__base_hash": F.lit(None).cast("bigint"),
             "__base_rest": F.lit(None).cast("bigint"),
             "__since": F.lit(None).cast("timestamp_ntz"),
-            "__aside": F.lit(None).cast("string"),
             "__absent": ~F.col("__said"),
         }
     )
@@ -103,22 +106,19 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
         kept = with_filled(kept, contract).drop("__base_row", "__record", "__life")
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
-    return resolved.unionByName(lost.unionByName(unheard), allowMissingColumns=True)
+    return resolved.withColumn("__act", F.coalesce("__aside", "__act"))
 
 
-def _heard(placed: DataFrame, contract: Contract) -> tuple[DataFrame, DataFrame]:
-    """Split off what changes nothing: presences of a key that is there, absences out of scope.
+def _aside(contract: Contract) -> Expression:
+    """Return why a fact that changes nothing is kept, or null.
 
-    Returns:
-        The facts that count, and the presences that do not and hold another content than the key
-        has then (`__act` is unheard): a later deletion before them would let them be heard.
+    The presence of a key that is there is `unheard` if it holds another content than the key has
+    then: a later deletion before it would let it be heard.
     """
-    judged = with_verdicts(placed, contract)
     other = ~F.col("_row_hash").eqNullSafe(F.col("__held.hash")) | (
         ~F.col("__shown") & ~F.col("__rest").eqNullSafe(F.col("__held.rest"))
     )
     # What a partial record holds is not known before it is filled.
     other = other | F.lit(contract.history.ignore_null_updates)
-    unheard = judged.where(~F.col("__heard") & other & (F.col("__priority") == PRESENCE))
-    unheard = unheard.withColumn("__act", F.lit("unheard"))
-    return judged.where("__heard").drop("__heard", "__held"), unheard.drop("__heard", "__held")
+    unheard = ~F.col("__heard") & other & (F.col("__priority") == PRESENCE)
+    return F.when(F.col("__place") > 1, "lost").when(unheard, "unheard")

@@ -14,10 +14,11 @@ def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
     A life begins with a deletion or a complete record. Keeps the record as it came in `__record`.
 
     Args:
-        rows: With `__partial` (nulls mean "as before") and `__base_row` beside the base.
+        rows: With `__partial` (nulls mean "as before") and `__base_row` beside the base. Those
+            that are set aside (`__aside`) stand by themselves.
         contract: Its columns.
     """
-    keys = [quote(key) for key in contract.keys]
+    keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__aside").isNotNull()]
     order = Window.partitionBy(*keys).orderBy("__moment")
     until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     begins = (F.col("__gone") | ~F.col("__partial")).cast("int")

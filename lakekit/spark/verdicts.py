@@ -18,26 +18,31 @@ def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
     """Add whether each fact counts (`__heard`), and what its key holds before it (`__held`).
 
     A record always counts; presence only if the key is gone; absence only if the key is there,
-    with a content that is within the scopes of the extract.
+    with a content that is within the scopes of the extract; nothing that is not first at its
+    moment (`__place`).
 
     Args:
-        placed: One fact per key and moment.
+        placed: Facts, one first among those of a key and moment.
         contract: Its keys and scopes.
     """
     held = _HELD.format(scope=_scope_type(contract))
     none = F.array().cast(f"array<{_JUDGED.format(held=held)}>")
     start = F.struct(_nothing(held).alias("held"), none.alias("judged"))
-    facts, fact = F.array_sort(F.collect_list("__fact"), _earlier_first), F.struct("*")
+    keys = [quote(key) for key in contract.keys]
+    facts = F.array_sort(F.collect_list("__fact"), _earlier_first)
     judged = F.aggregate("__facts", start, _judge(contract, held), lambda done: done["judged"])
-    by_key = placed.withColumn("__scope", _scope(contract)).withColumn("__fact", fact)
-    by_key = by_key.groupBy(*map(quote, contract.keys)).agg(facts.alias("__facts"))
-    both = by_key.select("__facts", judged.alias("__judged"))
-    rows = both.select(F.inline(F.arrays_zip("__facts", "__judged")))
+    scoped = placed.withColumn("__scope", _scope(contract))
+    rows = scoped.withColumn("__fact", F.struct(*map(quote, scoped.columns)))
+    by_key = rows.groupBy(*keys).agg(facts.alias("__facts"))
+    both = by_key.select(*keys, "__facts", judged.alias("__judged"))
+    # The keys stay beside the facts, so that what follows is not shuffled again.
+    rows = both.select(*keys, F.inline(F.arrays_zip("__facts", "__judged")))
     return rows.select(
-        "__facts.*",
+        *keys,
+        *[F.col(f"__facts.{quote(name)}") for name in placed.columns if name not in contract.keys],
         F.col("__judged.heard").alias("__heard"),
         F.col("__judged.held").alias("__held"),
-    ).drop("__scope")
+    )
 
 
 def _earlier_first(one: Expression, other: Expression) -> Expression:
@@ -73,7 +78,7 @@ def _judge(contract: Contract, state: str) -> Callable[[Expression, Expression],
             filled = [F.coalesce(at[name], held["scope"][name]).alias(name) for name in scope]
             at = F.when(fact["__partial"] & held["alive"], F.struct(*filled)).otherwise(at)
         changes = F.when(gone, held["alive"] & within).otherwise(~held["alive"])
-        heard = (fact["__priority"] == RECORD) | changes
+        heard = (fact["__place"] == 1) & ((fact["__priority"] == RECORD) | changes)
         alive = F.struct(F.lit(True), at, fact["_row_hash"], fact["__rest"]).cast(state)
         after = F.when(~heard, held).when(gone, _nothing(state)).otherwise(alive)
         judged = F.struct(heard, held).cast(_JUDGED.format(held=state))
