@@ -272,3 +272,13 @@ def test_two_deletions_of_one_moment_are_no_tie(load, rows):
 
     assert done.quarantined == 0
     assert rows("id, name") == [(1, "a", 1, 3, False)]
+
+
+def test_a_tie_fills_no_partial_record(load, rows):
+    strict = with_history("tie_break: quarantine, ignore_null_updates: true")
+    tie = (at(3, "b"), at(3, "c"))
+    done = told(load, "changes", 9, at(1, "a", city="Oslo"), *tie, at(5, None, city="Rome"),
+                promise=strict)  # fmt: skip
+
+    assert done.quarantined == 2
+    assert rows("id, name, city") == [(1, "a", "Rome", 1, None, True)]
