@@ -52,9 +52,9 @@ class Facts:
         if not self.exists:
             return []
         merged = self._told().where("_op = 'X'")
-        moments = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes")
-        rows = moments.distinct().orderBy("moment").collect()
-        return [FullExtract(row["moment"], tuple(row["_scopes"] or ())) for row in rows]
+        rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
+        told = {FullExtract(row["moment"], tuple(row["_scopes"] or ())) for row in rows}
+        return sorted(told, key=lambda each: each.moment)
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""
