@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.aws.functions import Answer
 
 logger = logging.getLogger(__name__)
-POLL_SECONDS = 0.25
+POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
