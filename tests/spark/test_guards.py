@@ -16,42 +16,42 @@ ANN = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 
 
-@pytest.fixture(params=[True, False], ids=["with the guard", "without"])
-def guarded(request):
-    return request.param
+def test_without_the_last_look_main_moves_to_what_does_not_come_from_it(
+    load, rows, spark, monkeypatch
+):
+    """Compare-and-swap: what another run published meanwhile is gone.
 
+    With the guard: `test_interleavings.py::test_another_merge[check]`.
+    """
 
-def test_main_is_only_moved_to_what_comes_from_it(load, rows, spark, monkeypatch, guarded):
-    """Compare-and-swap: without it, what another run published meanwhile is gone."""
+    def move_anyway(spark, table, _branch, head, _stands):
+        spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
+        return True
+
     load(1, ANN, extract="incremental")
-    if not guarded:
-
-        def move_anyway(spark, table, _branch, head, _stands):
-            spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
-            return True
-
-        monkeypatch.setattr(publish, "fast_forward", move_anyway)
+    monkeypatch.setattr(publish, "fast_forward", move_anyway)
     at_the_end_of(monkeypatch, "check", lambda: load(2, BEN, extract="incremental", run_id="other"))
 
     load(3, {**ANN, "city": "Rome"}, extract="incremental")
 
-    ids = {row[0] for row in rows()}
-    assert ids == ({1, 2} if guarded else {1})
+    assert {row[0] for row in rows()} == {1}
 
 
-def test_what_was_planned_on_another_head_is_not_published(
-    load, rows, table, spark, monkeypatch, guarded
+def test_without_the_first_look_what_was_planned_on_another_head_is_published(
+    load, rows, table, spark, monkeypatch
 ):
-    """The branch begins where the plan began: else a newer version is closed before its start."""
+    """The branch begins where the plan did not: a newer version is closed before its start.
+
+    With the guard: `test_interleavings.py::test_another_merge[plan]`.
+    """
+    real = publish.open_branch
+
+    def open_anywhere(spark, table, branch, _head):
+        return real(spark, table, branch, main_snapshot(spark, table))
+
     load(1, ANN, extract="incremental", promise=TIMED)
-    if not guarded:
-        real = publish.open_branch
-
-        def open_anywhere(spark, table, branch, _head):
-            return real(spark, table, branch, main_snapshot(spark, table))
-
-        monkeypatch.setattr(publish, "open_branch", open_anywhere)
-        monkeypatch.setattr(pin.Pin, "stands", lambda *_, **__: True)
+    monkeypatch.setattr(publish, "open_branch", open_anywhere)
+    monkeypatch.setattr(pin.Pin, "stands", lambda *_, **__: True)
     later = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
     at_the_end_of(
         monkeypatch, "plan",
@@ -61,15 +61,19 @@ def test_what_was_planned_on_another_head_is_not_published(
     rome = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
     load(3, rome, extract="incremental", promise=TIMED)
 
-    ends_before_it_starts = spark.table(table).where("_valid_to < _valid_from").count()
-    assert ends_before_it_starts == (0 if guarded else 1)
+    assert spark.table(table).where("_valid_to < _valid_from").count() == 1
 
 
-def test_a_run_that_only_told_the_companion_is_noticed(load, rows, monkeypatch, guarded):
-    """Main has not moved; without the guard, the version that was said again does not come back."""
+def test_without_a_look_at_the_companion_a_run_that_only_told_it_is_not_noticed(
+    load, rows, monkeypatch
+):
+    """Main has not moved: the version that was said again does not come back.
+
+    With the guard:
+    `test_interleavings.py::test_another_run_that_only_tells_the_companion[check]`.
+    """
     load(1, ANN, extract="incremental", promise=SILENT)
-    if not guarded:
-        monkeypatch.setattr(pin.Pin, "_tellers", lambda *_: iter(()))
+    monkeypatch.setattr(pin.Pin, "_tellers", lambda *_: iter(()))
     again = {**ANN, "at": "2026-01-05T00:00:00Z"}
     at_the_end_of(
         monkeypatch, "check",
@@ -79,28 +83,32 @@ def test_a_run_that_only_told_the_companion_is_noticed(load, rows, monkeypatch, 
     rome = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
     load(6, rome, extract="incremental", promise=SILENT)
 
-    ends = [(1, "Oslo", 1, 3, False), (1, "Rome", 3, 5, False), (1, "Oslo", 5, None, True)]
-    without = [(1, "Oslo", 1, 3, False), (1, "Rome", 3, None, True)]
-    assert rows("id, city") == (ends if guarded else without)
+    assert rows("id, city") == [(1, "Oslo", 1, 3, False), (1, "Rome", 3, None, True)]
 
 
-def test_what_a_run_under_way_has_told_does_not_count(load, rows, monkeypatch, guarded):
-    """Without the guard, Ann is taken for present in an extract that lacked her."""
+def test_without_the_branches_what_a_run_under_way_has_told_counts(load, rows, monkeypatch):
+    """Ann is taken for present in an extract that lacked her.
+
+    With the guard: `test_interleavings.py::test_what_a_crashed_run_has_told_does_not_count_yet`.
+    """
     ben = {**BEN, "at": "2026-01-01T00:00:00Z"}
     rome = {**ANN, "city": "Rome", "at": "2026-01-02T00:00:00Z"}
     lima = {**ANN, "city": "Lima", "at": "2026-01-08T00:00:00Z"}
     load(9, ANN, ben, rome, lima, extract="incremental", promise=TIMED)
     with crash_at_the_end_of(monkeypatch, "check"):
         load(5, ben, promise=TIMED, run_id="mine")
-    if not guarded:
-        monkeypatch.setattr(scd2, "Facts", lambda merge, _under_way: Facts(merge))
+    monkeypatch.setattr(scd2, "Facts", lambda merge, _under_way: Facts(merge))
     bern = {**ANN, "city": "Bern", "at": "2026-01-04T00:00:00Z"}
     load(10, bern, extract="incremental", promise=TIMED, run_id="other")
 
     load(5, ben, promise=TIMED, run_id="mine")
 
-    until = next(row[3] for row in rows("id, city") if row[1] == "Bern")
-    assert until == (5 if guarded else 8)
+    assert next(row[3] for row in rows("id, city") if row[1] == "Bern") == 8
+
+
+@pytest.fixture(params=[True, False], ids=["with the guard", "without"])
+def guarded(request):
+    return request.param
 
 
 def test_a_run_that_main_shows_is_not_merged_again(load, spark, table, monkeypatch, guarded):

@@ -50,12 +50,13 @@ def expiry(table: str) -> str:
 
 def assert_sound(spark: SparkSession, table: str) -> None:
     """Hold every state that main ever had against the invariants."""
-    for state in spark.sql(f"SELECT DISTINCT snapshot_id FROM {table}.history").collect():
-        rows = f"{table} VERSION AS OF {state['snapshot_id']}"
-        twice = f"SELECT id FROM {rows} WHERE _is_current GROUP BY id HAVING count(*) > 1"
-        assert not spark.sql(twice).collect()
-        odd = "_is_current != (_valid_to IS NULL) OR _valid_to <= _valid_from"
-        assert not spark.sql(f"SELECT 1 FROM {rows} WHERE {odd}").collect()
+    states = spark.sql(f"SELECT DISTINCT snapshot_id FROM {table}.history").collect()
+    rows = " UNION ALL ".join(
+        f"SELECT {state[0]} AS state, * FROM {table} VERSION AS OF {state[0]}" for state in states
+    )
+    odd = "_is_current != (_valid_to IS NULL) OR coalesce(_valid_to <= _valid_from, false)"
+    wrong = f"count_if(_is_current) > 1 OR count_if({odd}) > 0"
+    assert not spark.sql(f"SELECT 1 FROM ({rows}) GROUP BY state, id HAVING {wrong}").collect()
 
 
 @pytest.mark.parametrize("phase", PHASES)

@@ -5,15 +5,15 @@ from hashlib import sha256
 from lakekit import layout
 from tests.worlds import World, until
 
-EAGER = "maintenance: {small_files_threshold: 3}\n"
+EAGER = "maintenance: {small_files_threshold: 2}\n"
 ORDERED = "history: {keys: [id], sequence_by: at, max_deleted_ratio: 1}\n"
 
 
 def fragment(world: World) -> None:
-    """Let three loads leave small files in the table, in its facts and in its quarantine."""
+    """Let two loads leave small files in the table, in its facts and in its quarantine."""
     world.change_contract("history: {keys: [id], max_deleted_ratio: 1}\n", ORDERED)
     world.change_contract("schema:\n", "schema:\n  - {name: at, type: timestamp}\n")
-    for day in (1, 2, 3):
+    for day in (1, 2):
         same = {"id": 1, "city": "here", "at": f"2026-01-0{day}T00:00:00Z"}
         moved = {"id": 2, "city": f"place {day}", "at": f"2026-01-0{day}T00:00:00Z"}
         world.serve([same, moved, {"id": "no number"}])
@@ -36,7 +36,7 @@ def test_companions_are_maintained_beside_their_table_and_the_lease_is_given_bac
     assert all(each["after"]["small_files"] < each["before"]["small_files"] for each in done)
     assert (world.rows(), sorted(world.quarantined(), key=str)) == (
         before[0], sorted(before[1], key=str))  # fmt: skip
-    assert world.load(4).status == "SUCCEEDED"
+    assert world.load(3).status == "SUCCEEDED"
 
 
 def test_a_table_that_a_run_holds_is_left_alone(world: World) -> None:
@@ -52,7 +52,7 @@ def test_a_table_that_a_run_holds_is_left_alone(world: World) -> None:
 
 
 def test_a_load_that_leaves_a_table_in_bad_health_starts_its_maintenance(world: World) -> None:
-    world.change_contract("quality:", f"{EAGER.replace('3', '2')}quality:")
+    world.change_contract("quality:", f"{EAGER}quality:")
     world.serve([{"id": 1, "city": "here"}])
     world.load(1)
     world.serve([{"id": 1, "city": "there"}])
