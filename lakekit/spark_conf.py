@@ -14,6 +14,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
+    # Java compiles no method that is longer; a wide contract's would be interpreted.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     # Staged change sets keep every time of the years 1 to 9999 as it is.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",

@@ -37,7 +37,7 @@ def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFra
     reader = spark.read.schema(", ".join(fields)).options(**PARSING)
     files = [_absolute(name) for name in batch.files]
     lines = reader.json(files) if files else spark.createDataFrame([], ", ".join(fields))
-    lines = lines.withColumns(_numbers(contract, ""))
+    lines = lines.withColumns(_numbers(contract, "")).withColumns(_misfits(contract, ""))
     # Beside the line number no filter can be pushed below the reading, which would hide lines.
     return lines.select(
         *[F.expr(f"{_value(c)} AS {quote(c.name)}") for c in contract.columns],
@@ -61,8 +61,9 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
         *_place(),
         F.from_json("value", schema, PARSING).alias("__record"),
     )
-    parsed = parsed.withColumns(_numbers(contract, "__record."))
-    return parsed.select(*_RAW, F.expr(_fault(contract, "__record.")).alias("__fault"))
+    prefix = "__record."
+    parsed = parsed.withColumns(_numbers(contract, prefix)).withColumns(_misfits(contract, prefix))
+    return parsed.select(*_RAW, F.expr(_fault(contract, prefix)).alias("__fault"))
 
 
 def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
@@ -161,28 +162,33 @@ def _parsed_type(column: Column) -> str:
     return "string" if column.sql_type.name == "decimal" else column.type
 
 
+def _decimals(contract: Contract) -> list[Column]:
+    return [c for c in contract.columns if c.sql_type.name == "decimal"]
+
+
 def _numbers(contract: Contract, prefix: str) -> dict[str, Expression]:
-    """Return the decimals as exact as their text says; parsed once, apart from what uses them."""
-    decimals = [c for c in contract.columns if c.sql_type.name == "decimal"]
+    """Return the decimals that the texts say; parsed once, apart from what uses them."""
     return {
-        _exact(c): F.expr(f"try_cast({prefix}{quote(c.name)} AS {_exact_type(c)})")
-        for c in decimals
+        _number(c): F.expr(f"try_cast({prefix}{quote(c.name)} AS {c.type})")
+        for c in _decimals(contract)
     }
 
 
-def _exact(column: Column) -> str:
-    return f"__exact_{column.name}"
+def _misfits(contract: Contract, prefix: str) -> dict[str, Expression]:
+    """Return which decimals' texts say no number of the column's type; once, as the numbers."""
+    return {_misfit(c): F.expr(_says_no_number(c, prefix)) for c in _decimals(contract)}
 
 
-def _exact_type(column: Column) -> str:
-    kind = column.sql_type
-    return f"decimal(38,{min(38 - (kind.precision - kind.scale), 37)})"
+def _number(column: Column) -> str:
+    return f"__number_{column.name}"
+
+
+def _misfit(column: Column) -> str:
+    return f"__misfit_{column.name}"
 
 
 def _value(column: Column) -> str:
-    if column.sql_type.name == "decimal":
-        return f"try_cast({quote(_exact(column))} AS {column.type})"
-    return quote(column.name)
+    return quote(_number(column) if column.sql_type.name == "decimal" else column.name)
 
 
 def _fault(contract: Contract, prefix: str) -> str:
@@ -194,15 +200,11 @@ def _fault(contract: Contract, prefix: str) -> str:
         for c in contract.columns
         if c.name in needed
     ]
-    faults += [
-        (_misfit(c, prefix), f"{c.name}: does not fit {c.type}")
-        for c in contract.columns
-        if c.sql_type.name == "decimal"
-    ]
+    faults += [(quote(_misfit(c)), f"{c.name}: does not fit {c.type}") for c in _decimals(contract)]
     unreadable = f"{prefix}{CORRUPT} IS NOT NULL"
     # The reader parses, and finds fault with, only what is referred to; here all columns are.
-    line = ", ".join(f"{prefix}{quote(c.name)}" for c in contract.columns)
-    why_unreadable = f"concat({literal(UNREADABLE)}, left(to_json(struct({line})), 0))"
+    line = " AND ".join(f"{prefix}{quote(c.name)} IS NULL" for c in contract.columns)
+    why_unreadable = f"concat({literal(UNREADABLE)}, left(CAST({line} AS string), 0))"
     if not faults:
         return f"if({unreadable}, {why_unreadable}, NULL)"
     told = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
@@ -213,6 +215,17 @@ def _fault(contract: Contract, prefix: str) -> str:
     )
 
 
-def _misfit(column: Column, prefix: str) -> str:
-    fits = f"{_value(column)} = {quote(_exact(column))}"
-    return f"{prefix}{quote(column.name)} IS NOT NULL AND NOT coalesce({fits}, false)"
+def _says_no_number(column: Column, prefix: str) -> str:
+    """Return whether a text does not say a number of the column's type.
+
+    Few texts have more digits behind the point than the type; of those the longer number tells.
+    """
+    kind, value, text = column.sql_type, _value(column), f"{prefix}{quote(column.name)}"
+    whole = kind.precision - kind.scale
+    exact = f"try_cast({text} AS decimal(38,{min(38 - whole, 37)}))"
+    plain = (
+        f"NOT contains({text}, 'e') AND NOT contains({text}, 'E') AND (instr({text}, '.') = 0 "
+        f"OR length({text}) - instr({text}, '.') <= {kind.scale})"
+    )
+    fits = f"({plain}) OR coalesce({value} = {exact}, false)"
+    return f"{text} IS NOT NULL AND ({value} IS NULL OR NOT ({fits}))"
