@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Column, Contract
+from lakekit.spark.decimals import decimals, misfit, parsed_type, value_of, with_numbers
 from lakekit.sql.identifiers import literal, quote
 from lakekit.sql.row_hash import row_hash, state_hash
 
@@ -37,10 +38,10 @@ def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFra
     reader = spark.read.schema(", ".join(fields)).options(**PARSING)
     files = [_absolute(name) for name in batch.files]
     lines = reader.json(files) if files else spark.createDataFrame([], ", ".join(fields))
-    lines = lines.withColumns(_numbers(contract, "")).withColumns(_misfits(contract, ""))
+    lines = with_numbers(lines, contract)
     # Beside the line number no filter can be pushed below the reading, which would hide lines.
     return lines.select(
-        *[F.expr(f"{_value(c)} AS {quote(c.name)}") for c in contract.columns],
+        *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
         *_place(),
         F.expr(_fault(contract, "")).alias("__fault"),
     )
@@ -61,9 +62,8 @@ def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame
         *_place(),
         F.from_json("value", schema, PARSING).alias("__record"),
     )
-    prefix = "__record."
-    parsed = parsed.withColumns(_numbers(contract, prefix)).withColumns(_misfits(contract, prefix))
-    return parsed.select(*_RAW, F.expr(_fault(contract, prefix)).alias("__fault"))
+    parsed = with_numbers(parsed, contract, "__record.")
+    return parsed.select(*_RAW, F.expr(_fault(contract, "__record.")).alias("__fault"))
 
 
 def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
@@ -101,7 +101,7 @@ def _place() -> list[Expression]:
 
 
 def _fields(contract: Contract) -> list[str]:
-    return [f"{quote(c.name)} {_parsed_type(c)}" for c in contract.columns]
+    return [f"{quote(c.name)} {parsed_type(c)}" for c in contract.columns]
 
 
 def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
@@ -157,40 +157,6 @@ def _gone(contract: Contract, batch: Batch) -> str:
     return f"coalesce(CAST(({predicate}) AS boolean), false)"
 
 
-def _parsed_type(column: Column) -> str:
-    # Spark rounds a number into a decimal, and drops commas from a text; its text tells.
-    return "string" if column.sql_type.name == "decimal" else column.type
-
-
-def _decimals(contract: Contract) -> list[Column]:
-    return [c for c in contract.columns if c.sql_type.name == "decimal"]
-
-
-def _numbers(contract: Contract, prefix: str) -> dict[str, Expression]:
-    """Return the decimals that the texts say; parsed once, apart from what uses them."""
-    return {
-        _number(c): F.expr(f"try_cast({prefix}{quote(c.name)} AS {c.type})")
-        for c in _decimals(contract)
-    }
-
-
-def _misfits(contract: Contract, prefix: str) -> dict[str, Expression]:
-    """Return which decimals' texts say no number of the column's type; once, as the numbers."""
-    return {_misfit(c): F.expr(_says_no_number(c, prefix)) for c in _decimals(contract)}
-
-
-def _number(column: Column) -> str:
-    return f"__number_{column.name}"
-
-
-def _misfit(column: Column) -> str:
-    return f"__misfit_{column.name}"
-
-
-def _value(column: Column) -> str:
-    return quote(_number(column) if column.sql_type.name == "decimal" else column.name)
-
-
 def _fault(contract: Contract, prefix: str) -> str:
     """Return the expression of why a parsed line is rejected, or null."""
     needed = {c.name for c in contract.columns if c.required}
@@ -200,7 +166,7 @@ def _fault(contract: Contract, prefix: str) -> str:
         for c in contract.columns
         if c.name in needed
     ]
-    faults += [(quote(_misfit(c)), f"{c.name}: does not fit {c.type}") for c in _decimals(contract)]
+    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in decimals(contract)]
     unreadable = f"{prefix}{CORRUPT} IS NOT NULL"
     # The reader parses, and finds fault with, only what is referred to; here all columns are.
     line = " AND ".join(f"{prefix}{quote(c.name)} IS NULL" for c in contract.columns)
@@ -213,19 +179,3 @@ def _fault(contract: Contract, prefix: str) -> str:
         f"CASE WHEN {unreadable} THEN {why_unreadable} "
         f"WHEN {broken} THEN concat_ws('; ', {told}) END"
     )
-
-
-def _says_no_number(column: Column, prefix: str) -> str:
-    """Return whether a text does not say a number of the column's type.
-
-    Few texts have more digits behind the point than the type; of those the longer number tells.
-    """
-    kind, value, text = column.sql_type, _value(column), f"{prefix}{quote(column.name)}"
-    whole = kind.precision - kind.scale
-    exact = f"try_cast({text} AS decimal(38,{min(38 - whole, 37)}))"
-    plain = (
-        f"NOT contains({text}, 'e') AND NOT contains({text}, 'E') AND (instr({text}, '.') = 0 "
-        f"OR length({text}) - instr({text}, '.') <= {kind.scale})"
-    )
-    fits = f"({plain}) OR coalesce({value} = {exact}, false)"
-    return f"{text} IS NOT NULL AND ({value} IS NULL OR NOT ({fits}))"
