@@ -1,6 +1,7 @@
 """Lakekit itself, called as a Glue job calls it."""
 
 from datetime import UTC
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ from benchmarks.contestants.base import IcebergContestant
 from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.session import job_session
 from lakekit.spark.tables import create_or_evolve
+from lakekit.spark_conf import SETTINGS
 from lakekit.sql.row_hash import row_hash
 
 
@@ -17,6 +20,15 @@ class Lakekit(IcebergContestant):
 
     about = "lakekit.spark.scd2.merge_scd2, contract defaults"
     cache_catalog = False
+
+    def settings(self) -> dict[str, str]:
+        return SETTINGS | super().settings()
+
+    @cached_property
+    def spark(self) -> Any:
+        """The session, as a job finds it."""
+        _ = super().spark
+        return job_session()
 
     @property
     def contract(self) -> Contract:
