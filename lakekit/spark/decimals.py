@@ -12,17 +12,17 @@ from lakekit.sql.identifiers import quote
 
 def decimals(contract: Contract) -> list[Column]:
     """Return the columns of the contract's schema that are decimals."""
-    return [c for c in contract.columns if c.sql_type.name == "decimal"]
+    return [c for c in contract.columns if _is_decimal(c)]
 
 
 def parsed_type(column: Column) -> str:
     """Return the type in which a column is read."""
-    return "string" if column.sql_type.name == "decimal" else column.type
+    return "string" if _is_decimal(column) else column.type
 
 
 def value_of(column: Column) -> str:
     """Return the quoted name of a column's value beside what `with_numbers` adds."""
-    return quote(_number(column) if column.sql_type.name == "decimal" else column.name)
+    return quote(_number(column) if _is_decimal(column) else column.name)
 
 
 def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> DataFrame:
@@ -42,6 +42,10 @@ def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> Data
 def misfit(column: Column) -> str:
     """Return the name of the column that tells whether a text says no number of its type."""
     return f"__misfit_{column.name}"
+
+
+def _is_decimal(column: Column) -> bool:
+    return column.sql_type.name == "decimal"
 
 
 def _number(column: Column) -> str:

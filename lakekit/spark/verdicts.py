@@ -29,17 +29,17 @@ def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
     none = F.array().cast(f"array<{_JUDGED.format(held=held)}>")
     start = F.struct(_nothing(held).alias("held"), none.alias("judged"))
     keys = [quote(key) for key in contract.keys]
+    others = [quote(name) for name in placed.columns if name not in contract.keys]
+    fact = F.struct(*others, _scope(contract).alias("__scope"))
     facts = F.array_sort(F.collect_list("__fact"), _earlier_first)
     judged = F.aggregate("__facts", start, _judge(contract, held), lambda done: done["judged"])
-    scoped = placed.withColumn("__scope", _scope(contract))
-    rows = scoped.withColumn("__fact", F.struct(*map(quote, scoped.columns)))
-    by_key = rows.groupBy(*keys).agg(facts.alias("__facts"))
+    by_key = placed.withColumn("__fact", fact).groupBy(*keys).agg(facts.alias("__facts"))
     both = by_key.select(*keys, "__facts", judged.alias("__judged"))
     # The keys stay beside the facts, so that what follows is not shuffled again.
     rows = both.select(*keys, F.inline(F.arrays_zip("__facts", "__judged")))
     return rows.select(
         *keys,
-        *[F.col(f"__facts.{quote(name)}") for name in placed.columns if name not in contract.keys],
+        *[F.col(f"__facts.{name}") for name in others],
         F.col("__judged.heard").alias("__heard"),
         F.col("__judged.held").alias("__held"),
     )
