@@ -1,68 +1,80 @@
-"""Decimals, read as the text that was landed: never rounded. Frames in and out; no actions.
+"""Decimals as they were landed: never rounded, no digit lost. Frames in and out; no actions.
 
-Spark rounds a JSON number into a decimal, and drops commas from a text.
+Spark rounds a number to the scale of its decimal; so it is read with more digits, before and behind
+the point, and must be the same with those of its type. A type of 38 digits leaves no room for that:
+what it has no digits for behind the point is rounded.
 """
+
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import quote
+from lakekit.sqltypes import SqlType
+
+# Spark takes the commas out of a text in its own locale. This one has the point of a decimal, too,
+# and no sign between thousands that another country writes before the decimals.
+LOCALE = "de-CH"
+_MOST_DIGITS = 38
 
 
 def decimals(contract: Contract) -> list[Column]:
-    """Return the columns of the contract's schema that are decimals."""
-    return [c for c in contract.columns if _is_decimal(c)]
+    """Return the columns of the contract's schema that are decimals, or hold some."""
+    return [c for c in contract.columns if _read_type(c.sql_type) != c.sql_type]
 
 
 def parsed_type(column: Column) -> str:
     """Return the type in which a column is read."""
-    return "string" if _is_decimal(column) else column.type
+    kind = _read_type(column.sql_type)
+    return column.type if kind == column.sql_type else str(kind)
 
 
 def value_of(column: Column) -> str:
     """Return the quoted name of a column's value beside what `with_numbers` adds."""
-    return quote(_number(column) if _is_decimal(column) else column.name)
+    same = _read_type(column.sql_type) == column.sql_type
+    return quote(column.name if same else _number(column))
 
 
 def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> DataFrame:
-    """Add the decimals that texts say, and whether one says none; each is parsed once.
+    """Add the decimals in their types, and whether one has more digits than its type.
 
     Args:
         lines: Parsed lines.
         contract: Its columns.
         prefix: What stands before the name of a column: nothing, or a struct and a point.
     """
-    texts = [(c, f"{prefix}{quote(c.name)}") for c in decimals(contract)]
-    said = {_number(c): F.expr(f"try_cast({text} AS {c.type})") for c, text in texts}
-    wrong = {misfit(c): F.expr(_says_no_number(c, text)) for c, text in texts}
+    read = [(c, f"{prefix}{quote(c.name)}") for c in decimals(contract)]
+    said = {_number(c): F.expr(f"try_cast({wide} AS {c.type})") for c, wide in read}
+    wrong = {misfit(c): F.expr(_is_other(c, wide)) for c, wide in read}
     return lines.withColumns(said).withColumns(wrong)
 
 
 def misfit(column: Column) -> str:
-    """Return the name of the column that tells whether a text says no number of its type."""
+    """Return the name of the column that tells whether a number does not fit its type."""
     return f"__misfit_{column.name}"
-
-
-def _is_decimal(column: Column) -> bool:
-    return column.sql_type.name == "decimal"
 
 
 def _number(column: Column) -> str:
     return f"__number_{column.name}"
 
 
-def _says_no_number(column: Column, text: str) -> str:
-    """Return whether a text says no number that fits the type.
+def _is_other(column: Column, wide: str) -> str:
+    """Return whether a value has become another one by its cast."""
+    cast = f"CAST({value_of(column)} AS {parsed_type(column)})"
+    if column.sql_type.name != "decimal":
+        # Maps have no equality.
+        cast, wide = f"to_json({cast})", f"to_json({wide})"
+    return f"NOT ({cast} <=> {wide})"
 
-    Few texts have more digits behind the point than the type; of those the longer number tells.
-    """
-    kind, value = column.sql_type, value_of(column)
-    whole = kind.precision - kind.scale
-    exact = f"try_cast({text} AS decimal(38,{min(38 - whole, 37)}))"
-    plain = (
-        f"NOT contains({text}, 'e') AND NOT contains({text}, 'E') AND (instr({text}, '.') = 0 "
-        f"OR length({text}) - instr({text}, '.') <= {kind.scale})"
-    )
-    fits = f"({plain}) OR coalesce({value} = {exact}, false)"
-    return f"{text} IS NOT NULL AND ({value} IS NULL OR NOT ({fits}))"
+
+def _read_type(kind: SqlType) -> SqlType:
+    """Return a type whose decimals, nested ones too, have all digits that Spark can hold."""
+    if kind.name == "decimal":
+        room = _MOST_DIGITS - kind.precision
+        return replace(kind, precision=_MOST_DIGITS, scale=kind.scale + room - room // 4)
+    if kind.name == "map":
+        key, (name, value) = kind.fields
+        return replace(kind, fields=(key, (name, _read_type(value))))
+    return replace(kind, fields=tuple((name, _read_type(part)) for name, part in kind.fields))

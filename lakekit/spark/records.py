@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Column, Contract
-from lakekit.spark.decimals import decimals, misfit, parsed_type, value_of, with_numbers
+from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
 from lakekit.sql.identifiers import literal, quote
 from lakekit.sql.row_hash import row_hash, state_hash
 
@@ -19,7 +19,9 @@ CORRUPT = "_corrupt_record"
 _NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
 _RAW = ("__raw", "_source_file", "__start", "__line")
 UNREADABLE = "does not parse as the contract's schema"
-PARSING = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
+PARSING = {
+    "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
+}  # fmt: skip
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
 _WITHOUT_ZONE = (
     "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "

@@ -238,32 +238,6 @@ def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, t
     assert (row["name"], row["_source_file"]) == ("1", file_uri(str(files[1])))
 
 
-PRICED = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(10,2)"'))
-
-
-def test_a_decimal_is_never_rounded_nor_read_as_another_number(load, rows):
-    wrong = ['"12,50"', "1.234", "0.30000000000000004", '""', "1e20", "1.5e-2", '"x"', "123456789"]
-    lines = [f'{{"id": {number}, "name": {price}}}' for number, price in enumerate(wrong)]
-
-    done = load(1, *lines, *({"id": 90 + n, "name": 1.5} for n in range(8)), promise=PRICED)
-
-    assert done.quarantined == len(wrong)
-    assert [row[0] for row in rows("id")] == [90 + n for n in range(8)]
-
-
-def test_a_decimal_may_be_written_in_many_ways(load, rows):
-    says = {
-        "1.5": "1.50", '"-1.50"': "-1.50", "2": "2.00", "1.50000": "1.50", "2.5e1": "25.00",
-        "125E-1": "12.50", '" 7.25 "': "7.25", "12345678.99": "12345678.99", "0.100e0": "0.10",
-    }  # fmt: skip
-    lines = [f'{{"id": {number}, "name": {price}}}' for number, price in enumerate(says)]
-
-    done = load(1, *lines, promise=PRICED)
-
-    assert done.quarantined == 0
-    assert [str(row[1]) for row in rows("id, name")] == list(says.values())
-
-
 def test_gives_up_after_some_lost_commits(load, rows, monkeypatch):
     load(1, ANN)
     monkeypatch.setattr(scd2, "ATTEMPTS", 2)

@@ -1,0 +1,53 @@
+"""Decimals come into the table as they were landed, or not at all."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from tests.spark.conftest import CONTRACT
+
+PRICED = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(10,2)"'))
+
+
+def test_a_decimal_is_never_rounded_nor_read_as_another_number(load, rows):
+    wrong = ['"12,50"', "1.234", "0.30000000000000004", '""', "1e20", "1.5e-2", '"x"', "123456789"]
+    wrong += ['" 7.25 "', '"1e2"', '"1 000"', '"0x1"', "99999999.999", "-1e-20"]
+    lines = [f'{{"id": {number}, "name": {price}}}' for number, price in enumerate(wrong)]
+
+    done = load(1, *lines, *({"id": 90 + n, "name": 1.5} for n in range(14)), promise=PRICED)
+
+    assert done.quarantined == len(wrong)
+    assert [row[0] for row in rows("id")] == [90 + n for n in range(14)]
+
+
+def test_a_decimal_may_be_written_in_many_ways(load, rows):
+    says = {
+        "1.5": "1.50", '"-1.50"': "-1.50", "2": "2.00", "1.50000": "1.50", "2.5e1": "25.00",
+        "125E-1": "12.50", '"725E-2"': "7.25", "12345678.99": "12345678.99", "0.100e0": "0.10",
+    }  # fmt: skip
+    lines = [f'{{"id": {number}, "name": {price}}}' for number, price in enumerate(says)]
+
+    done = load(1, *lines, promise=PRICED)
+
+    assert done.quarantined == 0
+    assert [str(row[1]) for row in rows("id, name")] == list(says.values())
+
+
+@pytest.mark.parametrize("number", ["123456789012345678.91", '"123456789012345678.91"'])
+def test_a_decimal_keeps_all_its_digits(load, rows, number):
+    """Eighteen digits are more than a double has."""
+    long = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(20,2)"'))
+
+    load(1, f'{{"id": 1, "name": {number}}}', promise=long)
+
+    assert str(rows("id, name")[0][1]) == "123456789012345678.91"
+
+
+@pytest.mark.parametrize("kind", ["array<decimal(4,2)>", "map<string,decimal(4,2)>"])
+def test_nested_decimals_are_not_rounded_either(load, rows, kind):
+    nested = load_contract(CONTRACT.replace("name, type: string", f'name, type: "{kind}"'))
+    good, bad = ("[1.5]", "[1.255]") if kind.startswith("array") else ('{"a":1.5}', '{"a":1.255}')
+
+    done = load(1, *(f'{{"id": 1, "name": {value}}}' for value in (good, bad)), promise=nested)
+
+    assert done.quarantined == 1
+    assert "1.50" in str(rows("id, CAST(name AS string)")[0][1])
