@@ -71,16 +71,22 @@ def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -
     for key in keys:
         match = match & (F.col(quote(key)) == F.col(quote(f"__old_{key}")))
     names = [name for name in facts.columns if name not in (*keys, *scope)]
+    absent = F.col("__here").isNull()
     return (
         facts.withColumn("__here", F.lit(True))
         # Building on the narrow side spares the sort of whole records.
         .join(old.hint("shuffle_hash"), match, how)
         .select(
-            *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in (*keys, *scope)],
+            *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in keys],
+            # A record may say null.
+            *[
+                F.when(absent, F.col(quote(f"__old_{k}"))).otherwise(F.col(quote(k))).alias(k)
+                for k in scope
+            ],
             *map(quote, names),
             *known,
             F.col("__known").isNotNull().alias("__known"),
-            F.col("__here").isNull().alias("__absent"),
+            absent.alias("__absent"),
         )
     )
 
@@ -122,14 +128,22 @@ def _not_before(since: Expression, extracted: Expression) -> Expression:
 def _same(contract: Contract) -> Expression:
     if contract.history.ignore_null_updates:
         return F.lit(False)
-    same = F.col("__digest") == F.col("__base_hash")
+    same = F.lit(True)
+    for said, held in compared(contract):
+        same = same & (F.col(said) == F.col(held))
+    return same
+
+
+def compared(contract: Contract) -> list[tuple[str, str]]:
+    """Return the columns that are equal if a record says what is known: of records, of base."""
+    pairs = [("__digest", "__base_hash")]
     if overwrites(contract):
-        same = same & (F.col("__rest") == F.col("__base_rest"))
+        pairs.append(("__rest", "__base_rest"))
     sequence = contract.history.sequence_by
     seen = sequence in {c.name for c in contract.untracked} and overwrites(contract)
     if sequence and (contract.history.mode == "scd1" or not seen):
-        same = same & (F.col("__moment") == F.col("__since"))
-    return same
+        pairs.append(("__moment", "__since"))
+    return pairs
 
 
 def overwrites(contract: Contract) -> bool:

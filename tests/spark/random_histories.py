@@ -99,8 +99,9 @@ def _record(
         told[one] = None if chance.random() < 0.5 else _content(chance)[one]
     if chance.random() < 0.3:
         told = {name: TWINS.get(canon(value), value) for name, value in told.items()}
+    nowhere = [] if "region" in combination.options.keys else [None]
     record = {
-        "region": chance.choice("xyz"[: 1 + key % 3]),
+        "region": chance.choice([*"xyz"[: 1 + key % 3], *nowhere]),
         "id": key,
         "at": _moment(chance, combination, number),
         "op": chance.choice(["D", "U", "U", None]),

@@ -147,3 +147,17 @@ def test_a_record_without_a_time_goes_to_quarantine(load, spark, table):
 
     (row,) = spark.table(f"{table}_quarantine").collect()
     assert (done.opened, done.quarantined, row["_fault"]) == (1, 1, "at: required, but null")
+
+
+def test_a_scope_that_turns_null_is_stored_as_null(load, rows):
+    scoped = contract_with("keys: [id], delete_scope: [city]")
+    load(1, ANN, BEN, promise=scoped)
+
+    load(2, {**ANN, "city": None}, BEN, promise=scoped)
+    load(3, {**ANN, "city": None}, BEN, promise=scoped)
+
+    assert rows() == [
+        (1, "Ann", "Oslo", 1, 2, False),
+        (1, "Ann", None, 2, None, True),
+        (2, "Ben", "Bonn", 1, None, True),
+    ]
