@@ -7,7 +7,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join, order
+from lakekit.spark import order
 from lakekit.sql.identifiers import quote
 
 ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
@@ -24,16 +24,15 @@ def kind_counts() -> list[Expression]:
 
 
 def read_counts(contract: Contract, extracted: Expression) -> list[Expression]:
-    """Return what is counted of records as they are read."""
+    """Return what is counted of joined rows about the records as they were read."""
+    record = ~F.col("__absent")
     counts = [
-        F.count(F.lit(1)).alias("all"),
+        F.count(F.when(record, 1)).alias("all"),
         F.min("__fault").alias("fault"),
         F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
         F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"),
     ]
-    scope = contract.history.delete_scope
-    values = F.expr(join.scope_text(scope)) if scope else F.lit(None).cast("string")
-    values = F.when(F.col("__fault").isNull(), values)
+    values = F.when(record & F.col("__fault").isNull(), F.col("__scope"))
     return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
 
 

@@ -28,6 +28,9 @@ STAGED = (
 )  # fmt: skip
 
 
+_WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
+
+
 @dataclass(frozen=True)
 class Sight:
     """What a merge knows of the table before it looks at a row.
@@ -156,11 +159,13 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         version ends), `__replaced` (it is written anew), `__alive` (there is a current version
         at the end) and `__first` (true for one row of the key).
     """
-    # Rows that are set aside stand by themselves.
-    keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__aside").isNotNull()]
-    order = Window.partitionBy(*keys).orderBy("__moment")
+    # Rows that are set aside stand by themselves. As a column, so that one sort serves all windows.
+    rows = rows.withColumn("__apart", F.col("__aside").isNotNull())
+    keys = [quote(key) for key in contract.keys]
+    order = Window.partitionBy(*keys, "__apart").orderBy("__moment")
     so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     ahead = order.rowsBetween(1, Window.unboundedFollowing)
+    whole = order.rowsBetween(*_WHOLE)
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
     known = F.col("__state") == F.col("__before")
@@ -179,11 +184,13 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
                 "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
                 "__start": F.coalesce(F.max(turn).over(so_far), F.col("__since")),
                 "__until": F.min(turn).over(ahead),
-                "__close_at": F.min(turn).over(Window.partitionBy(*keys)),
+                "__close_at": F.min(turn).over(whole),
+                "__last": F.coalesce(F.lead("__changes").over(order), F.lit(True)),
+                "__alive": F.last("__state").over(whole).isNotNull(),
             }
         )
     )
-    return _with_act(framed, contract, order)
+    return _with_act(framed, contract, whole)
 
 
 def closes() -> Expression:
@@ -197,9 +204,8 @@ def hidden() -> Expression:
     return F.col("__act").isin("assert", "overwrite") | merged
 
 
-def _with_act(framed: DataFrame, contract: Contract, order: WindowSpec) -> DataFrame:
-    whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    last = F.coalesce(F.lead("__group").over(order) != F.col("__group"), F.lit(True))
+def _with_act(framed: DataFrame, contract: Contract, whole: WindowSpec) -> DataFrame:
+    last = F.col("__last")
     shows, renews = F.col("__changes"), F.col("__digest") != F.col("__base_hash")
     if overwrites(contract):
         shows = last
@@ -212,12 +218,8 @@ def _with_act(framed: DataFrame, contract: Contract, order: WindowSpec) -> DataF
         .when(held & last & renews, "overwrite")
         .otherwise("assert")
     )
-    return framed.withColumn("__act", act).withColumns(
-        {
-            "__replaced": F.max(F.col("__act") == "overwrite").over(whole),
-            "__alive": F.last("__state").over(whole).isNotNull(),
-        }
-    )
+    renewed = F.max(F.col("__act") == "overwrite").over(whole)
+    return framed.withColumn("__act", act).withColumn("__replaced", renewed)
 
 
 def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark import join, order
+from lakekit.spark import join, known, order
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import (
     act_counts,
@@ -41,8 +41,8 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
     """Stage the rows that may change something."""
     full = merge.full
     staged = _read(merge, sight, deletions, all_rows=not full)
-    if full and _twice(staged.counts):
-        # What was dropped as known may have had the last word on its key.
+    if full and (_twice(staged.counts) or staged.counts["unlike"]):
+        # What was dropped as known may have had the last word on its key, or been none.
         staged = _read(merge, sight, deletions, all_rows=True)
     if full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
@@ -55,14 +55,16 @@ def _twice(n: dict[str, Any]) -> bool:
 
 
 def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
-    read, based, joined, placed = (Observation() for _ in range(4))
+    based, joined, placed = (Observation() for _ in range(3))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, read, based).observe(joined, *kind_counts())
+    kinds = _kinds(merge, sight, based, all_rows=all_rows)
+    counted = [*read_counts(contract, merge.moment), *kind_counts(), known.unlike(kinds)]
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
         kept += ["absent", "past"]
     # One shuffle by key serves every window that follows.
-    rows = kinds.where(F.col("__kind").isin(kept)).repartition(*merge.keys)
+    rows = kinds.observe(joined, *counted).where(F.col("__kind").isin(kept))
+    rows = known.unpacked(rows).repartition(*merge.keys)
     rows = order.with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
@@ -76,13 +78,16 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
         rows = with_filled(rows.withColumn("__partial", partial), contract)
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     staged, acts = write_counted(resolved, place, *act_counts())
-    seen = (read, joined, placed, *([based] if merge.full else []))
+    seen = (joined, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
     return Staged(staged, counts | acts, all_rows)
 
 
-def _kinds(merge: Merge, sight: Sight, read: Observation, based: Observation) -> DataFrame:
-    """Join the records to the current versions of their keys."""
+def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) -> DataFrame:
+    """Join the records to the current versions of their keys.
+
+    If those that say what is known are not wanted, they may come without what they hold.
+    """
     contract = merge.contract
     records = read_batch(merge.spark, contract, merge.batch)
     records = with_facts(records, contract, merge.batch)
@@ -92,10 +97,11 @@ def _kinds(merge: Merge, sight: Sight, read: Observation, based: Observation) ->
     versions = _newest_versions(merge) if sight.behind else merge.current()
     base = join.select_base(versions, contract, ended=sight.behind)
     if merge.full:
+        if not all_rows and known.is_worthwhile(base, contract):
+            records = known.with_content(records, base, contract)
         base = base.observe(based, F.count(F.lit(1)).alias("based"))
     else:
         base = _near(base, records, merge)
-    records = records.observe(read, *read_counts(contract, merge.moment))
     how = "full_outer" if merge.full else "left_outer"
     joined = join.join_base(records, base, contract, how)
     return join.with_kind(joined, contract, merge.moment)

@@ -6,6 +6,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
+from lakekit.spark import known
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -31,6 +32,11 @@ def pytest_generate_tests(metafunc):
         told = [(c, seed, keys) for seed in range(tables) for c in chosen]
         names = [f"{c.name}-{seed}" for c, seed, _ in told]
         metafunc.parametrize(("combination", "seed", "keys"), told, ids=names)
+
+
+@pytest.fixture(autouse=True)
+def every_table_is_large(monkeypatch):
+    monkeypatch.setattr(known, "WORTHWHILE", range(1, 1 << 62))
 
 
 @pytest.fixture
