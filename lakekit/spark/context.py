@@ -11,6 +11,14 @@ from lakekit.contracts import Contract
 from lakekit.spark.iceberg import table_property
 from lakekit.sql.identifiers import quote, quote_table
 
+# Keys that are sent to every worker; if there are more, the table is shuffled to them.
+MOST_SENT = 5_000_000
+
+
+def sent(rows: DataFrame, count: int) -> DataFrame:
+    """Let a join send rows to every worker, unless they are too many for one."""
+    return F.broadcast(rows) if count <= MOST_SENT else rows
+
 
 @dataclass(frozen=True)
 class Merge:

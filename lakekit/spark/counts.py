@@ -79,6 +79,7 @@ def act_counts() -> list[Expression]:
         "closes": merged & order.closes(),
         "short": opened & F.col("__until").isNotNull(),
         "merged": opened & (F.col("__moment") != F.col("__start")),
+        "touched": first,
         "alive": first & F.col("__alive"),
         "replaced": first & F.col("__replaced"),
     }

@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import dataclass
+from datetime import UTC
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import RUN_ID
+from lakekit.batch import RUN_ID, Batch
 from lakekit.spark.iceberg import load_table
 
 EXTRACTION_TIME = "lakekit.extraction-time"
@@ -20,6 +21,11 @@ class Evidence:
     run_id: str
     snapshot_id: int
     extraction_time: str
+
+
+def iso(batch: Batch) -> str:
+    """Return a run's extraction time as evidence holds it."""
+    return batch.extraction_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:

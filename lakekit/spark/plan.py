@@ -29,8 +29,9 @@ class Plan:
 
     staged: the rows of keys that move forward only; see `order.resolve`. settled: the versions
     of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
-    are not merged, with `__aside`. alive: how many touched keys have a current version afterwards.
-    drops: whether versions are written anew. later: columns that the table still fills.
+    are not merged, with `__aside`. touched: how many keys are staged. alive: how many of them and
+    of the settled ones have a current version afterwards. drops: whether versions are written
+    anew. later: columns that the table still fills.
     """
 
     result: MergeResult
@@ -38,6 +39,7 @@ class Plan:
     settled: Settled | None = None
     set_aside: DataFrame | None = None
     remembered: tuple[DataFrame, ...] = ()
+    touched: int = 0
     alive: int = 0
     drops: bool = False
     later: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         settled=settled,
         set_aside=staged.rows.where("__aside IN ('tie', 'late')"),
         remembered=_remembered(merge, staged, facts, settled),
+        touched=n["touched"],
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
         later=later,

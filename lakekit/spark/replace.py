@@ -19,9 +19,8 @@ from lakekit.spark.branch import (
     fast_forward,
     open_branch,
 )
-from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS
+from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS, iso
 from lakekit.spark.pin import Pin
-from lakekit.spark.publish import iso
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 

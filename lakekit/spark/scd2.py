@@ -10,11 +10,11 @@ from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import plan_append
 from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import Evidence, published_runs
+from lakekit.spark.evidence import Evidence, iso, published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
-from lakekit.spark.publish import iso, publish
+from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve

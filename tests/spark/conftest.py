@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
+from lakekit.spark import writing
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 
@@ -60,6 +61,12 @@ def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
     settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "2"}
     with session_settings(spark, settings):
         yield
+
+
+@pytest.fixture(autouse=True)
+def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work as on a large table; `test_writing.py` and the random histories do the other too."""
+    monkeypatch.setattr(writing, "FEW", -1)
 
 
 _numbers = count()

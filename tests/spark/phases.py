@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.spark import publish, scd2
+from lakekit.spark import publish, scd2, writing
 from lakekit.spark.facts import Facts
 
 # What is called next when a phase has ended; of the last one, what ended it.
@@ -14,8 +14,8 @@ NEXT = {
     "pin": (scd2, "plan_run"),
     "plan": (scd2, "publish"),
     "branch": (Facts, "remember"),
-    "facts": (publish, "_close"),
-    "merge": (publish, "_append"),
+    "facts": (publish, "write"),
+    "merge": (writing, "_append"),
     "append": (publish, "_check"),
     "check": (publish, "fast_forward"),
     # Of a run that has only facts to tell.

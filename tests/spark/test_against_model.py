@@ -1,12 +1,13 @@
 """The merge against the independent model: random histories, many keys of them in each run."""
 
 from datetime import UTC, datetime
+from itertools import cycle
 
 import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import known
+from lakekit.spark import known, publish, writing
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -37,6 +38,17 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(autouse=True)
 def every_table_is_large(monkeypatch):
     monkeypatch.setattr(known, "WORTHWHILE", range(1, 1 << 62))
+
+
+@pytest.fixture(autouse=True)
+def every_second_run_overwrites(monkeypatch):
+    many, real = cycle([-1, 1 << 62]), writing.write
+
+    def write(*arguments):
+        monkeypatch.setattr(writing, "FEW", next(many))
+        real(*arguments)
+
+    monkeypatch.setattr(publish, "write", write)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from lakekit.spark import stage
+from lakekit.spark import context, stage
 from lakekit.spark.session import session_settings
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -94,6 +94,24 @@ def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans
     way = list(up_to_the_join(plan, table))
     assert "BroadcastHashJoin" in way[-1]
     assert not [line for line in way if "Exchange" in line or "Sort" in line]
+
+
+def test_a_change_set_too_large_for_one_worker_is_not_sent_to_all(
+    load, rows, spark, merge_plans, monkeypatch
+):
+    load(1, ANN, BEN)
+    merge_plans.clear()
+    monkeypatch.setattr(context, "MOST_SENT", 1)
+
+    with session_settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
+        load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
+
+    (plan,) = merge_plans
+    assert "BroadcastHashJoin" not in plan
+    assert [row[2:] for row in rows()] == [
+        ("Oslo", 1, 2, False), ("Rome", 2, None, True),
+        ("Bonn", 1, 2, False), ("Bern", 2, None, True),
+    ]  # fmt: skip
 
 
 def test_no_file_of_the_history_is_opened(load, rows, spark, table):

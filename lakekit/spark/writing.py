@@ -1,0 +1,138 @@
+"""What a plan writes on its branch: as a delta of large tables, of small ones all current versions.
+
+A delta is two commits: a MERGE that closes, and an append that opens. Where the current versions
+are few, to write them anew together with those that close is one commit, and no delete files.
+"""
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, DataFrameWriterV2
+from pyspark.sql import functions as F
+
+from lakekit.batch import RUN_ID
+from lakekit.spark import order
+from lakekit.spark.context import Merge, sent
+from lakekit.spark.evidence import EXTRACTION_TIME, iso
+from lakekit.spark.plan import Plan
+from lakekit.spark.tables import with_dropped
+from lakekit.sql import merge_scd2 as sql
+from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import marks
+
+# Bytes of current versions, by the files' statistics, that are written anew.
+FEW = 8 << 20
+
+
+def write(merge: Merge, branch: str, plan: Plan) -> None:
+    """Write what a plan closes and opens; nothing shows before main moves to the branch."""
+    if merge.contract.history.mode == "append":
+        _append(merge, branch, _records(merge, plan))
+    elif _is_delta(merge, plan):
+        _close(merge, branch, plan)
+        _append(merge, branch, _versions(merge, plan))
+    else:
+        _overwrite(merge, branch, plan)
+
+
+def _is_delta(merge: Merge, plan: Plan) -> bool:
+    """Whether closed versions change too, or many current ones would not."""
+    if plan.settled and plan.settled.versions is not None:
+        return True
+    size = merge.current()._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
+    return int(size) > FEW
+
+
+def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
+    _writer(merge, branch, rows).append()
+
+
+def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
+    """Write all current versions anew, with those that end and those that begin."""
+    ends = _ends(merge, plan)
+    both = merge.current().join(F.broadcast(ends), list(merge.contract.keys), "left")
+    ended = F.col("__at").isNotNull()
+    now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
+    kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
+    fresh = with_dropped(_versions(merge, plan), merge.versions())
+    _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
+
+
+def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:
+    evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
+    writer = with_dropped(rows, merge.versions()).writeTo(sql.branch_of(merge.table, branch))
+    for name, value in evidence.items():
+        writer = writer.option(f"snapshot-property.{name}", value)
+    return writer
+
+
+def _ends(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the keys whose current version ends `__at`, or is written anew (`__drop`)."""
+    ends = plan.staged.where(order.closes() | (F.col("__first") & F.col("__replaced")))
+    drop = F.lit(True) if merge.contract.history.mode == "scd1" else F.col("__replaced")
+    return ends.select(*merge.keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
+
+
+def _close(merge: Merge, branch: str, plan: Plan) -> None:
+    """Close what ends, and take out what is written anew."""
+    spark, contract, table, keys = merge.spark, merge.contract, merge.table, merge.keys
+    if plan.result.closed or plan.drops:
+        view = f"closing_{branch}"
+        sent(_ends(merge, plan), plan.touched).createOrReplaceTempView(view)
+        drops = plan.drops or contract.history.mode == "scd1"
+        spark.sql(sql.close_versions(table, branch, contract.keys, view, drop=drops))
+    if plan.settled and plan.settled.versions is not None:
+        ends = plan.settled.versions.where("__change IN ('close', 'replace', 'drop')")
+        narrow = ends.select(
+            *keys, "__from", F.col("__to").alias("__at"),
+            (F.col("__change") != "close").alias("__drop"),
+        )  # fmt: skip
+        view = f"changing_{branch}"
+        F.broadcast(narrow).createOrReplaceTempView(view)
+        spark.sql(sql.change_versions(table, branch, contract.keys, view))
+
+
+def _records(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the records that a plan appends, in the table's schema."""
+    columns = [F.col(quote(c.name)) for c in merge.contract.stored]
+    return plan.staged.select(
+        *columns, merge.moment.alias("_ingested_at"), "_source_file", "_row_hash"
+    )
+
+
+def _versions(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the versions that a plan writes, in the table's schema."""
+    contract, staged, act = merge.contract, plan.staged, F.col("__act")
+    shown = ["open", "overwrite"]
+    if marks(contract):
+        shown.append("delete")
+    rows = staged.where(act.isin(shown))
+    if contract.history.mode == "scd1":
+        rows = rows.where("__until IS NULL")
+    start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
+    versions = _select(merge, rows, start, F.col("__until"))
+    if plan.settled and plan.settled.versions is not None:
+        fresh = plan.settled.versions.where("__change IN ('insert', 'replace')")
+        settled = _select(merge, fresh, F.col("__from"), F.col("__to"))
+        versions = versions.unionByName(settled)
+    return versions
+
+
+def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -> DataFrame:
+    contract = merge.contract
+    gone = F.col("__gone")
+    deleted = [gone.alias("_is_deleted")] if marks(contract) else []
+    content = [
+        F.col(quote(c.name))
+        if c.name in contract.keys
+        else F.when(~gone, F.col(quote(c.name))).alias(c.name)
+        for c in contract.stored
+    ]
+    return rows.select(
+        *content,
+        merge.moment.alias("_ingested_at"),
+        "_source_file",
+        end.isNull().alias("_is_current"),
+        start.alias("_valid_from"),
+        end.alias("_valid_to"),
+        F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
+        *deleted,
+    )

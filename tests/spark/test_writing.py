@@ -1,0 +1,69 @@
+"""What is written of a small table: all its current versions anew, in one commit."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.spark import writing
+from tests.spark.conftest import CONTRACT
+from tests.spark.phases import crash_at_the_end_of
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+EVA = {"id": 3, "name": "Eva", "city": "Graz"}
+
+
+@pytest.fixture(autouse=True)
+def small_tables_are_overwritten(monkeypatch):
+    monkeypatch.setattr(writing, "FEW", 1 << 20)
+
+
+def test_a_run_is_one_commit_without_delete_files(load, rows, spark, table):
+    load(1, ANN, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+    done = load(3, {**ANN, "city": "Rome"}, EVA)
+
+    kinds = [row[0] for row in spark.sql(f"SELECT content FROM {table}.all_files").collect()]
+    (head,) = spark.sql(
+        f"SELECT operation, summary['lakekit.run-id'] FROM {table}.snapshots "
+        f"WHERE snapshot_id = {done.snapshot_id}"
+    ).collect()
+    assert set(kinds) == {0}
+    assert spark.table(f"{table}.history").count() == 3
+    assert tuple(head) == ("overwrite", "run-3")
+    assert rows() == [
+        (1, "Ann", "Oslo", 1, 2, False),
+        (1, "Ann", "Rome", 2, None, True),
+        (2, "Ben", "Bonn", 1, 3, False),
+        (3, "Eva", "Graz", 3, None, True),
+    ]
+
+
+def test_a_large_table_gets_a_delta(load, spark, table, monkeypatch):
+    monkeypatch.setattr(writing, "FEW", -1)
+    load(1, ANN, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert spark.sql(f"SELECT content FROM {table}.files WHERE content > 0").count() == 1
+
+
+@pytest.mark.parametrize("phase", ["branch", "facts", "append", "check", "fast-forward"])
+def test_a_crash_leaves_what_was_there_and_the_run_comes_again(load, rows, monkeypatch, phase):
+    load(1, ANN, BEN)
+    with crash_at_the_end_of(monkeypatch, phase):
+        load(2, {**ANN, "city": "Rome"}, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert rows() == [
+        (1, "Ann", "Oslo", 1, 2, False),
+        (1, "Ann", "Rome", 2, None, True),
+        (2, "Ben", "Bonn", 1, None, True),
+    ]
+
+
+@pytest.mark.parametrize("options", ["mode: scd1", "track_history_columns: [name]"])
+def test_a_version_that_is_written_anew_is_there_once(load, rows, options):
+    renewed = load_contract(CONTRACT.replace("keys: [id]", f"keys: [id], {options}"))
+    load(1, ANN, BEN, promise=renewed)
+    load(2, {**ANN, "city": "Rome"}, BEN, promise=renewed)
+
+    assert [row[:3] for row in rows()] == [(1, "Ann", "Rome"), (2, "Ben", "Bonn")]
