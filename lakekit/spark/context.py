@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
@@ -18,6 +19,20 @@ MOST_SENT = 5_000_000
 def sent(rows: DataFrame, count: int) -> DataFrame:
     """Let a join send rows to every worker, unless they are too many for one."""
     return F.broadcast(rows) if count <= MOST_SENT else rows
+
+
+def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
+    """Put nested fields in the contract's order: within maps a union takes them by their place."""
+    nested = [c for c in contract.stored if c.sql_type.fields and c.name in stored.columns]
+    if not nested:
+        return stored
+    wanted = stored.select(*[F.lit(None).cast(c.type).alias(c.name) for c in nested]).schema
+    types = {field.name: field.dataType for field in wanted}
+    if all(stored.schema[c.name].dataType == types[c.name] for c in nested):
+        return stored
+    return stored.to(
+        StructType([StructField(f.name, types.get(f.name, f.dataType)) for f in stored.schema])
+    )
 
 
 @dataclass(frozen=True)
@@ -59,7 +74,7 @@ class Merge:
 
     def versions(self) -> DataFrame:
         """Return all versions of main."""
-        return self.spark.table(quote_table(self.table))
+        return in_contract_form(self.spark.table(quote_table(self.table)), self.contract)
 
     def current(self) -> DataFrame:
         """Return the current versions of main."""

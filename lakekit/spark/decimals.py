@@ -1,8 +1,8 @@
-"""Decimals as they were landed: never rounded, no digit lost. Frames in and out; no actions.
+"""Decimals as they were landed: not rounded, no digit lost. Frames in and out; no actions.
 
-Spark rounds a number to the scale of its decimal; so it is read with more digits, before and behind
-the point, and must be the same with those of its type. A type of 38 digits leaves no room for that:
-what it has no digits for behind the point is rounded.
+Spark rounds a number to the scale of its decimal; so it is read with the 38 digits that Spark can
+hold, and must be the same with those of its type. Digits beyond the 38 are not seen: a type of 38
+digits leaves no room, and rounds.
 """
 
 from dataclasses import replace
@@ -14,8 +14,8 @@ from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import quote
 from lakekit.sqltypes import SqlType
 
-# Spark takes the commas out of a text in its own locale. This one has the point of a decimal, too,
-# and no sign between thousands that another country writes before the decimals.
+# Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
+# too, and between thousands an apostrophe (U+2019), which no country writes before the decimals.
 LOCALE = "de-CH"
 _MOST_DIGITS = 38
 
@@ -72,8 +72,8 @@ def _is_other(column: Column, wide: str) -> str:
 def _read_type(kind: SqlType) -> SqlType:
     """Return a type whose decimals, nested ones too, have all digits that Spark can hold."""
     if kind.name == "decimal":
-        room = _MOST_DIGITS - kind.precision
-        return replace(kind, precision=_MOST_DIGITS, scale=kind.scale + room - room // 4)
+        whole = kind.precision - kind.scale
+        return replace(kind, precision=_MOST_DIGITS, scale=_MOST_DIGITS - whole)
     if kind.name == "map":
         key, (name, value) = kind.fields
         return replace(kind, fields=(key, (name, _read_type(value))))

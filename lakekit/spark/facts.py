@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, in_contract_form
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.records import sequence_of
 from lakekit.spark.tables import with_dropped
@@ -62,7 +62,8 @@ class Facts:
 
     def _told(self) -> DataFrame:
         """Return what other runs have told; an attempt of this one may have told its facts."""
-        facts, run_id = self._spark.table(quote_table(self.name)), F.col("_run_id")
+        stored, run_id = self._spark.table(quote_table(self.name)), F.col("_run_id")
+        facts = in_contract_form(stored, self._contract)
         told = run_id != self._merge.batch.run_id
         if self._under_way:
             told = told & ~branch_of(run_id).isin([*self._under_way])

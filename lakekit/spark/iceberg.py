@@ -28,3 +28,18 @@ def main_of(known: Any) -> int | None:
 def main_snapshot(spark: SparkSession, table: str) -> int | None:
     """Return main's head, None for a table without snapshots."""
     return main_of(load_table(spark, table))
+
+
+def current_file_sizes(spark: SparkSession, table: str, most: int) -> list[int]:
+    """Return the bytes of the files that hold main's current versions, `most` of them at most."""
+    session: Any = spark
+    is_current = session._jvm.org.apache.iceberg.expressions.Expressions.equal("_is_current", True)
+    sizes: list[int] = []
+    tasks = load_table(spark, table).newScan().filter(is_current).planFiles()
+    try:
+        files = tasks.iterator()
+        while len(sizes) < most and files.hasNext():
+            sizes.append(int(files.next().file().fileSizeInBytes()))
+    finally:
+        tasks.close()
+    return sizes

@@ -14,8 +14,8 @@ from lakekit.contracts import Contract
 from lakekit.spark import join
 from lakekit.sql.identifiers import quote
 
-# Bytes of narrow versions for which it pays: below it costs more than the shuffle, and above the
-# set is too big for every worker (8 bytes of some 40 are sent).
+# Bytes of narrow versions, as Spark estimates them, for which it pays: below it costs more than the
+# shuffle, and above the set is too big for every worker (8 bytes of some 40 are sent).
 WORTHWHILE = range(8 << 20, 1 << 30)
 _LISTS = 1 << 16
 _SEEN_BY_THE_JOIN = ("__fault", "__moment", "__gone", "__digest", "__rest")

@@ -7,19 +7,22 @@ are few, to write them anew together with those that close is one commit, and no
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
 from lakekit.batch import RUN_ID
 from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
+from lakekit.spark.iceberg import current_file_sizes
 from lakekit.spark.plan import Plan
 from lakekit.spark.tables import with_dropped
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
-# Bytes of current versions, by the files' statistics, that are written anew.
-FEW = 8 << 20
+# Files of current versions, and their bytes, up to which all are written anew.
+FEW_FILES = 16
+FEW_BYTES = 8 << 20
 
 
 def write(merge: Merge, branch: str, plan: Plan) -> None:
@@ -37,8 +40,8 @@ def _is_delta(merge: Merge, plan: Plan) -> bool:
     """Whether closed versions change too, or many current ones would not."""
     if plan.settled and plan.settled.versions is not None:
         return True
-    size = merge.current()._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
-    return int(size) > FEW
+    sizes = current_file_sizes(merge.spark, merge.table, FEW_FILES + 1)
+    return len(sizes) > FEW_FILES or sum(sizes) > FEW_BYTES
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -47,12 +50,15 @@ def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
 
 def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
     """Write all current versions anew, with those that end and those that begin."""
-    ends = _ends(merge, plan)
-    both = merge.current().join(F.broadcast(ends), list(merge.contract.keys), "left")
+    ends, target = _ends(merge, plan), sql.branch_of(merge.table, branch)
+    current = merge.spark.table(target).where("_is_current")
+    both = current.join(F.broadcast(ends), list(merge.contract.keys), "left")
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
-    fresh = with_dropped(_versions(merge, plan), merge.versions())
+    # A union takes the fields of structs within maps by their place.
+    form = StructType([StructField(field.name, field.dataType) for field in kept.schema])
+    fresh = with_dropped(_versions(merge, plan), current).to(form)
     _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
 
 

@@ -66,7 +66,7 @@ def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work as on a large table; `test_writing.py` and the random histories do the other too."""
-    monkeypatch.setattr(writing, "FEW", -1)
+    monkeypatch.setattr(writing, "FEW_BYTES", -1)
 
 
 _numbers = count()

@@ -45,7 +45,7 @@ def every_second_run_overwrites(monkeypatch):
     many, real = cycle([-1, 1 << 62]), writing.write
 
     def write(*arguments):
-        monkeypatch.setattr(writing, "FEW", next(many))
+        monkeypatch.setattr(writing, "FEW_BYTES", next(many))
         real(*arguments)
 
     monkeypatch.setattr(publish, "write", write)

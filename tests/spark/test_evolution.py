@@ -1,6 +1,9 @@
 """A contract that changes between two loads: history stays readable, nothing opens in masses."""
 
+import pytest
+
 from lakekit.contracts import load_contract
+from lakekit.spark import writing
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
 
@@ -18,6 +21,56 @@ RENAMED = load_contract(
 FEWER = load_contract(CONTRACT.replace("  - {name: city, type: string}\n", ""))
 A, B = {"id": 1, "name": "a", "city": "x"}, {"id": 2, "name": "b", "city": "y"}
 TOWN_A, TOWN_B = {"id": 1, "name": "a", "town": "x"}, {"id": 2, "name": "b", "town": "y"}
+
+
+@pytest.fixture(autouse=True, params=[-1, 1 << 20], ids=["delta", "overwrite"])
+def both_ways_of_writing(request, monkeypatch):
+    monkeypatch.setattr(writing, "FEW_BYTES", request.param)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("street:string,town:string", "town:string,street:string"),
+        ("street:string,tags:array<string>", "street:string,town:string,tags:array<string>"),
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_fields_within_a_column_are_known_by_their_names(load, spark, table, first, then, late):
+    timed = "name, type: timestamp" if late else "name, type: string"
+    text = CONTRACT.replace("name, type: string", timed)
+    text = text.replace("keys: [id]", "keys: [id], sequence_by: name") if late else text
+    before, after = (
+        load_contract(
+            text.replace("city, type: string", f'city, type: "map<string,struct<{fields}>>"')
+        )
+        for fields in (first, then)
+    )
+    days = ["2026-01-03", "2026-01-05", "2026-01-04"] if late else ["a", "b", "c"]
+    told = [
+        {"id": 1, "name": day, "city": {"a": {"street": f"S{day}", "town": f"T{day}"}}}
+        for day in days
+    ]
+    load(1, told[0], extract="incremental", promise=before)
+    create_or_evolve(spark, after, table)
+    load(2, told[1], extract="incremental", promise=after)
+    load(3, told[2], extract="incremental", promise=after)
+
+    found = (
+        spark.table(table)
+        .orderBy("_valid_from")
+        .select("city.a.*")
+        .select("street", "town")
+        .collect()
+    )
+    known = ("street", "town") if "town" in first else ("street",)
+    expected = [
+        tuple(
+            each["city"]["a"][name] if n or name in known else None for name in ("street", "town")
+        )
+        for n, each in enumerate(sorted(told, key=lambda each: each["name"]))
+    ]
+    assert [tuple(row) for row in found] == expected
 
 
 def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, rows, spark, table):
