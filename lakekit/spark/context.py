@@ -21,6 +21,11 @@ def sent(rows: DataFrame, count: int) -> DataFrame:
     return F.broadcast(rows) if count <= MOST_SENT else rows
 
 
+def estimated_bytes(frame: DataFrame) -> int:
+    """Return how large Spark takes a frame to be: rows of a table by the width of types."""
+    return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+
+
 def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
     """Put nested fields in the contract's order: within maps a union takes them by their place."""
     nested = [c for c in contract.stored if c.sql_type.fields and c.name in stored.columns]

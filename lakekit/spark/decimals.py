@@ -22,19 +22,17 @@ _MOST_DIGITS = 38
 
 def decimals(contract: Contract) -> list[Column]:
     """Return the columns of the contract's schema that are decimals, or hold some."""
-    return [c for c in contract.columns if _read_type(c.sql_type) != c.sql_type]
+    return [c for c in contract.columns if _is_widened(c)]
 
 
 def parsed_type(column: Column) -> str:
     """Return the type in which a column is read."""
-    kind = _read_type(column.sql_type)
-    return column.type if kind == column.sql_type else str(kind)
+    return str(_read_type(column.sql_type)) if _is_widened(column) else column.type
 
 
 def value_of(column: Column) -> str:
     """Return the quoted name of a column's value beside what `with_numbers` adds."""
-    same = _read_type(column.sql_type) == column.sql_type
-    return quote(column.name if same else _number(column))
+    return quote(_number(column) if _is_widened(column) else column.name)
 
 
 def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> DataFrame:
@@ -54,6 +52,10 @@ def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> Data
 def misfit(column: Column) -> str:
     """Return the name of the column that tells whether a number does not fit its type."""
     return f"__misfit_{column.name}"
+
+
+def _is_widened(column: Column) -> bool:
+    return _read_type(column.sql_type) != column.sql_type
 
 
 def _number(column: Column) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join
+from lakekit.spark.context import estimated_bytes
 from lakekit.sql.identifiers import quote
 
 # Bytes of narrow versions, as Spark estimates them, for which it pays: below it costs more than the
@@ -22,11 +23,8 @@ _SEEN_BY_THE_JOIN = ("__fault", "__moment", "__gone", "__digest", "__rest")
 
 
 def is_worthwhile(base: DataFrame, contract: Contract) -> bool:
-    """Whether the versions to compare with are many, but not too many, by the files' statistics."""
-    if contract.history.ignore_null_updates:
-        return False
-    size = base._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
-    return int(size) in WORTHWHILE
+    """Whether the versions to compare with are many, but not too many, by Spark's estimate."""
+    return not contract.history.ignore_null_updates and estimated_bytes(base) in WORTHWHILE
 
 
 def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join, known, order
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, estimated_bytes
 from lakekit.spark.counts import (
     act_counts,
     kind_counts,
@@ -118,8 +118,7 @@ def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:
     The batch's keys are read twice for it, which is cheaper than to shuffle all current versions.
     """
     files = read_batch(merge.spark, merge.contract, merge.batch)
-    size = files._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
-    if int(size) > SMALL_BATCH:
+    if estimated_bytes(files) > SMALL_BATCH:
         return base
     keys = records.select(*merge.keys).distinct()
     return base.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")

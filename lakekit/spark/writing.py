@@ -45,7 +45,7 @@ def _is_delta(merge: Merge, plan: Plan) -> bool:
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
-    _writer(merge, branch, rows).append()
+    _writer(merge, branch, with_dropped(rows, merge.versions())).append()
 
 
 def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
@@ -64,7 +64,7 @@ def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
 
 def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:
     evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
-    writer = with_dropped(rows, merge.versions()).writeTo(sql.branch_of(merge.table, branch))
+    writer = rows.writeTo(sql.branch_of(merge.table, branch))
     for name, value in evidence.items():
         writer = writer.option(f"snapshot-property.{name}", value)
     return writer
