@@ -15,6 +15,7 @@ from benchmarks.check import check
 from benchmarks.cluster import running_cluster, spread_of
 from benchmarks.contestants import Place, open_contestant
 from benchmarks.generator import Dataset
+from benchmarks.layouts import layouts
 from benchmarks.places import fresh, place_of
 from benchmarks.small import merge_tables, small
 
@@ -22,7 +23,7 @@ from benchmarks.small import merge_tables, small
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("name", choices=("small", "job", "reads", "cluster"))
+    parser.add_argument("name", choices=("small", "job", "reads", "cluster", "layouts"))
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
     parser.add_argument("--tables", default="")
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "small": lambda: small(options.keys, options.count),
         "reads": lambda: reads(options.keys),
         "cluster": lambda: cluster(options.keys),
+        "layouts": lambda: layouts(options.keys),
     }
     sys.stdout.write(json.dumps(action[options.name]()) + "\n")
     return 0
