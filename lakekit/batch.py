@@ -16,12 +16,14 @@ class Batch(Model):
     """The landed records of one run for one table.
 
     `run_id` and the table identify a batch; `files` are addresses that Spark reads, in order.
+    `bytes` is the size of their records, unpacked, if it is known.
     """
 
     run_id: str
     extract: Extract
     extraction_time: AwareDatetime
     files: tuple[str, ...]
+    bytes: int | None = None
 
 
 class MergeResult(Model):

@@ -44,6 +44,12 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("track_history_except", either)
     if options["deletes"] == "mark" and mode in ("scd1", "append"):
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
+    if options["ignore_null_updates"] is True and mode == "scd1":
+        lost = "scd1 keeps one record of a key, and would lose what partial ones before it said"
+        yield _fault("ignore_null_updates", f"{lost}; use mode scd2 and read its current rows")
+    if _after_position(_names(options, "tie_break")):
+        message = f"{FILE_POSITION} must be the last: no two records have the same"
+        yield _fault("tie_break", message)
 
 
 def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
@@ -76,6 +82,8 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield _fault("except_columns", f"'{name}' orders the records and must be stored")
         if name in named["delete_scope"]:
             yield _fault("delete_scope", f"'{name}' must be stored")
+        if name in _compared(named, "tie_break"):
+            yield _fault("tie_break", f"'{name}' decides between records and must be stored")
 
 
 def table_faults(
@@ -136,6 +144,27 @@ def _wrong_types(
         if kind and kind.name not in SEQUENCES:
             must = f"it must be one of {', '.join(SEQUENCES)}"
             yield _fault("sequence_by", f"'{name}' is {kind}; {must}")
+    for option in ("delete_scope", "tie_break"):
+        for name in _compared(named, option):
+            kind = types.get(name)
+            if kind and _holds_map(kind):
+                yield _fault(option, f"'{name}' is {kind}; maps cannot be compared")
+
+
+def _after_position(tie_break: Sequence[str]) -> bool:
+    """Say whether a column stands behind the position, where it would never decide."""
+    behind = tie_break[tie_break.index(FILE_POSITION) :] if FILE_POSITION in tie_break else ()
+    return any(name != FILE_POSITION for name in behind)
+
+
+def _compared(named: Mapping[str, Sequence[str]], option: str) -> Collection[str]:
+    """Return the columns that an option names, each once; in `tie_break` the position is none."""
+    position = FILE_POSITION if option == "tie_break" else None
+    return dict.fromkeys(name for name in named[option] if name != position)
+
+
+def _holds_map(kind: SqlType) -> bool:
+    return kind.name == "map" or any(_holds_map(part) for _, part in kind.fields)
 
 
 def _fault(option: str, message: str) -> Fault:

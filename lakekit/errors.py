@@ -14,7 +14,7 @@ LakekitError
     ├── UnknownSourceError            no such source, endpoint or table
     ├── SourceRejectedError           other 4xx, authentication, a foreign origin
     ├── SourceShapeError              a response lacks what the contract says, or pages loop
-    ├── CallBudgetExceededError       the call budget of one run is used up
+    ├── CallBudgetExceededError       the call budget of one endpoint is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
     ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio

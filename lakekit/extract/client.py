@@ -59,7 +59,7 @@ class SourceClient:
             SourceThrottledError: 429 with no pause, too long a pause, or too often.
             SourceRejectedError: Another 4xx, or a foreign origin.
             SourceShapeError: An empty or HTML answer, or redirects in a circle.
-            CallBudgetExceededError: The budget of the run is used up.
+            CallBudgetExceededError: The budget of the run's endpoint is used up.
         """
         waits = redirects = 0
         query = dict(params)
@@ -89,7 +89,9 @@ class SourceClient:
             raise SourceRejectedError(f"{_shown(url)}: not at the origin of the source's base_url")
         budget = self._source.call_budget.max_requests_per_run
         if self.calls >= budget:
-            raise CallBudgetExceededError(f"the budget of {budget} requests per run is used up")
+            raise CallBudgetExceededError(
+                f"the budget of {budget} requests for one endpoint is used up"
+            )
         self._keep_rate()
         self.calls += 1
         try:

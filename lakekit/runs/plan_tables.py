@@ -71,6 +71,7 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
         extract=manifest.extract,
         extraction_time=manifest.extraction_time,
         files=tuple(store.uri(part.key) for part in parts),
+        bytes=sum(part.uncompressed_bytes for part in parts),
     )
 
 

@@ -5,6 +5,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
+from lakekit.spark.counts import null_keys
 from lakekit.spark.order import first_of
 from lakekit.spark.plan import Plan, refuse_rejected
 from lakekit.spark.records import read_batch, with_facts, with_position
@@ -28,6 +29,7 @@ def plan_append(merge: Merge) -> Plan:
         F.count(F.lit(1)).alias("all"),
         F.count("__fault").alias("rejected"),
         F.min("__fault").alias("fault"),
+        null_keys(contract),
     )
     good = with_position(facts.where("__fault IS NULL"), batch)
     newest = (F.col("__tie").desc(), F.col("__position").desc())

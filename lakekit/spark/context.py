@@ -1,6 +1,7 @@
 """The work of one merge: what its steps share."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.iceberg import table_property
+from lakekit.spark.small import INTERPRETED, SHORT, has_few_versions
 from lakekit.sql.identifiers import quote, quote_table
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
@@ -67,6 +69,17 @@ class Merge:
     def full(self) -> bool:
         """Whether the run is a full extract."""
         return self.batch.extract == "full"
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the current versions, as they were when it was first asked, are few."""
+        return has_few_versions(self.spark, self.table)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the session is told for this run beside the settings of its job."""
+        size = self.batch.bytes
+        return INTERPRETED if size is not None and size <= SHORT and self.is_small else {}
 
     def table_property(self, name: str) -> str:
         """Return one property of the table, empty if it is not set."""

@@ -29,18 +29,19 @@ def read_counts(contract: Contract, extracted: Expression) -> list[Expression]:
     counts = [
         F.count(F.when(record, 1)).alias("all"),
         F.min("__fault").alias("fault"),
-        F.count(F.when(_null_key(contract), 1)).alias("null_keys"),
+        null_keys(contract),
         F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"),
     ]
     values = F.when(record & F.col("__fault").isNull(), F.col("__scope"))
     return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
 
 
-def _null_key(contract: Contract) -> Expression:
+def null_keys(contract: Contract) -> Expression:
+    """Return how many records have a null in their key."""
     null = F.lit(False)
     for key in contract.keys:
         null = null | F.col(quote(key)).isNull()
-    return null & F.col("__fault").isNotNull()
+    return F.count(F.when(null & F.col("__fault").isNotNull(), 1)).alias("null_keys")
 
 
 def place_counts() -> list[Expression]:
@@ -60,12 +61,14 @@ def place_counts() -> list[Expression]:
 
 def late_counts(placed: Expression) -> list[Expression]:
     """Return what is counted of late rows, of those that count at their moment."""
-    late = placed & F.col("__late") & F.col("__aside").isNull()
-    # The current version began after the extract: it stays.
-    younger = (F.col("__kind") == "absent") & (F.col("__since") > F.col("__moment"))
+    late = placed & F.col("__late")
+    # The current version began after the extract: it stays. So it does where late changes are not
+    # exact.
+    stays = (F.col("__since") > F.col("__moment")) | F.col("__aside").isNotNull()
+    stays = (F.col("__kind") == "absent") & stays
     return [
-        F.count(F.when(late, 1)).alias("late"),
-        F.count(F.when(late & younger, 1)).alias("late_absent"),
+        F.count(F.when(late & F.col("__aside").isNull(), 1)).alias("late"),
+        F.count(F.when(late & stays, 1)).alias("late_absent"),
     ]
 
 

@@ -31,11 +31,18 @@ def main_snapshot(spark: SparkSession, table: str) -> int | None:
 
 
 def current_file_sizes(spark: SparkSession, table: str, most: int) -> list[int]:
-    """Return the bytes of the files that hold main's current versions, `most` of them at most."""
+    """Return the bytes of the files that hold main's current versions, `most` of them at most.
+
+    All rows of a table that is only appended to count as current.
+    """
     session: Any = spark
-    is_current = session._jvm.org.apache.iceberg.expressions.Expressions.equal("_is_current", True)
+    known = load_table(spark, table)
+    scan = known.newScan()
+    if known.schema().findField("_is_current"):
+        expressions = session._jvm.org.apache.iceberg.expressions.Expressions
+        scan = scan.filter(expressions.equal("_is_current", True))
     sizes: list[int] = []
-    tasks = load_table(spark, table).newScan().filter(is_current).planFiles()
+    tasks = scan.planFiles()
     try:
         files = tasks.iterator()
         while len(sizes) < most and files.hasNext():

@@ -31,7 +31,7 @@ def select_base(versions: DataFrame, contract: Contract, *, ended: bool = False)
     state = state_hash(contract, "_valid_from")
     dead = "NOT _is_current" + (" OR _is_deleted" if marks(contract) else "")
     alive = f"if({dead}, NULL, {state})"
-    rest = row_hash(contract.untracked) if overwrites(contract) else "0L"
+    rest = row_hash(contract.untracked) if _compares_untracked(contract) else "0L"
     rows = []
     if contract.history.ignore_null_updates:
         row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
@@ -57,7 +57,9 @@ def _newest(contract: Contract) -> str:
     return f"greatest(_valid_from, {sequence(column)})" if overwrites(contract) else "_valid_from"
 
 
-def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -> DataFrame:
+def join_base(
+    facts: DataFrame, base: DataFrame, contract: Contract, how: str, *, hint: str
+) -> DataFrame:
     """Join records to the current version of their key; a full join adds the absent keys."""
     keys = contract.keys
     scope = [name for name in contract.history.delete_scope if name not in keys]
@@ -74,8 +76,7 @@ def join_base(facts: DataFrame, base: DataFrame, contract: Contract, how: str) -
     absent = F.col("__here").isNull()
     return (
         facts.withColumn("__here", F.lit(True))
-        # Building on the narrow side spares the sort of whole records.
-        .join(old.hint("shuffle_hash"), match, how)
+        .join(old.hint(hint), match, how)
         .select(
             *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in keys],
             # A record may say null.
@@ -137,13 +138,18 @@ def _same(contract: Contract) -> Expression:
 def compared(contract: Contract) -> list[tuple[str, str]]:
     """Return the columns that are equal if a record says what is known: of records, of base."""
     pairs = [("__digest", "__base_hash")]
-    if overwrites(contract):
+    if _compares_untracked(contract):
         pairs.append(("__rest", "__base_rest"))
     sequence = contract.history.sequence_by
     seen = sequence in {c.name for c in contract.untracked} and overwrites(contract)
     if sequence and (contract.history.mode == "scd1" or not seen):
         pairs.append(("__moment", "__since"))
     return pairs
+
+
+def _compares_untracked(contract: Contract) -> bool:
+    """Whether they tell apart what is known: where they are ignored, only of two at one moment."""
+    return overwrites(contract) or (contract.history.exact and bool(contract.untracked))
 
 
 def overwrites(contract: Contract) -> bool:

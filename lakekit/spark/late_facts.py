@@ -10,7 +10,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from lakekit.contracts import Contract
+from lakekit.contracts import RESERVED, Contract
 from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_after
@@ -37,7 +37,8 @@ def gather_facts(
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
         version that may show a later one), `__known` (by the companion) and `__version`. An
-        absence counts within `__scopes` only; null is everywhere.
+        absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
+        also `__dropped`, a hash of what a version holds in them.
     """
     extracts, names = facts.full_extracts, list(merge.contract.keys)
     known = None
@@ -57,7 +58,13 @@ def gather_facts(
     union = parts[0]
     for part in parts[1:]:
         union = union.unionByName(part)
-    return union
+    return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
+
+
+def dropped_names(existing: DataFrame, contract: Contract) -> list[str]:
+    """Return the columns that the contract has dropped and the table keeps."""
+    have = {name.lower() for name in (*(c.name for c in contract.stored), *RESERVED)}
+    return [name for name in existing.columns if name.lower() not in have]
 
 
 def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
@@ -73,9 +80,12 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
     renewed = renewed_after(start, contract)
+    names = dropped_names(existing, contract)
+    held = F.xxhash64(F.to_json(F.struct(*map(quote, names)))) if names else None
     return fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
+        dropped=None if held is None else F.when(~gone, held),
     )  # fmt: skip
 
 

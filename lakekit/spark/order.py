@@ -59,17 +59,21 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
     group = Window.partitionBy(*keys) if contract.history.mode == "scd1" else moment
+    quarantined = contract.history.tie_break == "quarantine" and contract.history.sequence_by
     best = group.orderBy(
+        # What is set aside does not stand before an older record.
+        *([F.col("__tied").asc()] if quarantined else []),
         F.col("__moment").desc(),
         F.col("__absent").asc(),
         F.col("__tie").desc(),
         F.col("__position").desc(),
     )
-    return rows.withColumn("__content", content_hash()).withColumns(
+    tied = F.min("__content").over(moment) != F.max("__content").over(moment)
+    rows = rows.withColumn("__content", content_hash()).withColumn("__tied", tied)
+    return rows.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
-            "__tied": F.min("__content").over(moment) != F.max("__content").over(moment),
         }
     )
 
@@ -83,7 +87,10 @@ def content_hash() -> Expression:
 def with_presence(
     rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
 ) -> DataFrame:
-    """Let a full extract bring back, at its time, a key that was gone after its record (scd1)."""
+    """Let a full extract bring back, at its time, a key that was gone after its record.
+
+    Exact histories derive it from all facts instead.
+    """
     moment, gone_at = F.col("__moment"), F.lit(sight.newest_full).cast("timestamp_ntz")
     gone = moment < gone_at
     if "__deleted_at" in rows.columns:
@@ -104,7 +111,7 @@ def _deleted(moment: Expression, extracted: Expression) -> Expression:
 
 
 def with_lateness(
-    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
+    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression, *, full: bool
 ) -> DataFrame:
     """Add `__late` to each row that does not come after all that is known of its key.
 
@@ -113,6 +120,7 @@ def with_lateness(
         contract: Its mode.
         sight: What is known of the table.
         extracted: Extraction time of the run.
+        full: Whether it is a full extract.
     """
     exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
     since, moment = F.col("__newest"), F.col("__moment")
@@ -137,8 +145,10 @@ def with_lateness(
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     if contract.history.mode == "scd2" and not exact:
-        # To say again what holds since that moment is no change.
-        again = ~F.col("__gone") & (moment == since) & (F.col("__digest") == F.col("__base_hash"))
+        # To say again what holds since that moment is no change, nor what a later full extract
+        # says of a key that one before it has brought back.
+        holds = (moment == since) | (F.lit(full) & (moment < since) & (extracted >= since))
+        again = ~F.col("__gone") & holds & (F.col("__digest") == F.col("__base_hash"))
         if "__deleted_at" in rows.columns:
             last = F.coalesce(since < moment, F.lit(True))
             again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & last)
@@ -169,6 +179,12 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
     known = F.col("__state") == F.col("__before")
+    if "__dropped" in rows.columns:
+        # Of two versions that were told apart by a column since dropped, each stays.
+        earlier = order.rowsBetween(Window.unboundedPreceding, -1)
+        held = F.last("__dropped", ignorenulls=True).over(earlier)
+        rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
+        known = known & ~F.col("__other")
     if sight.later:
         known = known | (F.col("__first") & (F.col("__without_later") == F.col("__before")))
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
@@ -222,8 +238,21 @@ def _with_act(framed: DataFrame, contract: Contract, whole: WindowSpec) -> DataF
     return framed.withColumn("__act", act).withColumn("__replaced", renewed)
 
 
+def packed(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Move the stored columns that no step looks at into `__stored`: less to plan and to compile.
+
+    Filling partial records looks at all of them.
+    """
+    if contract.history.ignore_null_updates:
+        return rows
+    stored = F.struct(*[quote(name) for name in contract.content]).alias("__stored")
+    return rows.select(*[quote(n) for n in rows.columns if n not in contract.content], stored)
+
+
 def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
     """Fix the schema of a staged change set."""
     names = [c.name for c in contract.stored]
+    if "__stored" in resolved.columns:
+        resolved = resolved.select("*", "__stored.*")
     partial = ["__record", "__partial"] if contract.history.ignore_null_updates else []
     return resolved.select(*map(quote, names), *STAGED, *partial)

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
+from lakekit.contracts import Contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark import order
 from lakekit.spark.context import Merge
@@ -81,7 +82,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         result=_result(merge, n, settled or Settled()),
         staged=rows.where("__aside IS NULL"),
         settled=settled,
-        set_aside=staged.rows.where("__aside IN ('tie', 'late')"),
+        set_aside=staged.rows.where(F.col("__aside").isin(*_quarantined(contract))),
         remembered=_remembered(merge, staged, facts, settled),
         touched=n["touched"],
         alive=n["alive"] + (settled.alive if settled else 0),
@@ -91,7 +92,15 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
 
 
 def refuse_rejected(merge: Merge, n: dict[str, Any]) -> None:
-    """Raise if too many records are `rejected` of `all`, with one `fault` of them."""
+    """Raise if too many records are `rejected` of `all`, with one `fault` of them.
+
+    `null_keys` are how many have a null in their key, which the contract may not suffer at all.
+    """
+    if n["null_keys"] and merge.contract.history.null_keys == "fail":
+        raise TooManyRejectedError(
+            f"{merge.table}: {n['null_keys']} records of run {merge.batch.run_id} have a null in "
+            "their key, and history.null_keys is fail"
+        )
     allowed = merge.contract.quality.max_rejected_ratio
     if n["rejected"] > allowed * n["all"]:
         raise TooManyRejectedError(
@@ -106,14 +115,9 @@ def _refuse(merge: Merge, n: dict[str, Any]) -> None:
     contract, batch, table = merge.contract, merge.batch, merge.table
     history, run = contract.history, f"run {batch.run_id}"
     refuse_rejected(merge, n)
-    if n["null_keys"] and history.null_keys == "fail":
-        raise TooManyRejectedError(
-            f"{table}: {n['null_keys']} records of {run} have a null in their key, and "
-            "history.null_keys is fail"
-        )
     deletes = batch.extract == "full" and history.deletes != "ignore"
     absent = n["absent"] - n["late_absent"] if deletes else 0
-    existing = n["matched"] + n["absent"]
+    existing = n["based_alive"] if deletes else 0
     if absent > history.max_deleted_ratio * existing:
         raise TooManyDeletedError(
             f"{table}: {run} would close {absent} of {existing} current keys; "
@@ -126,11 +130,17 @@ def _refuse(merge: Merge, n: dict[str, Any]) -> None:
         )
 
 
+def _quarantined(contract: Contract) -> list[str]:
+    """Return which of the records that are set aside go to the quarantine."""
+    late = contract.history.late_changes == "quarantine" and contract.history.mode == "scd2"
+    return ["tie", "late"] if late else ["tie"]
+
+
 def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
     history = merge.contract.history
     lost = n["lost_other"] + late.lost_other
     ordered = history.sequence_by is not None
-    refused = history.late_changes == "quarantine" and history.mode == "scd2"
+    refused = "late" in _quarantined(merge.contract)
     return MergeResult(
         table=merge.table,
         run_id=merge.batch.run_id,

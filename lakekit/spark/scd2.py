@@ -16,6 +16,7 @@ from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
+from lakekit.spark.session import session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
@@ -46,7 +47,9 @@ def merge_scd2(
     place = f"{staging}/{branch_name(batch.run_id)}"
     try:
         for attempt in range(ATTEMPTS):
-            done = _attempt(Merge(spark, contract, batch, table, f"{place}/{attempt}"))
+            merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")
+            with session_settings(spark, merge.settings):
+                done = _attempt(merge)
             if done is not None:
                 return done
     finally:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
+from lakekit.spark.late_facts import dropped_names
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
@@ -40,7 +41,7 @@ class Settled:
 
 def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> DataFrame:
     """Return what must change in the table, found by key and start of validity."""
-    names = contract.content
+    names, dropped = contract.content, dropped_names(existing, contract)
     keys = list(contract.keys)
     opened = ["open", "delete"] if marks(contract) else ["open"]
     gone = F.col("__gone")
@@ -50,6 +51,7 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         F.col("__until").alias("__to"),
         *[F.when(~gone, F.col(quote(name))).alias(name) for name in names],
         "_source_file",
+        "__ingested",
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         F.coalesce("__rest", F.lit(0)).alias("__rest"),
         gone.alias("__gone"),
@@ -61,10 +63,12 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         *map(quote, keys),
         F.col("_valid_from").alias("__from"),
         F.col("_valid_to").alias("__old_to"),
-        F.col("_row_hash").alias("__old_hash"),
+        # What is stored is of the columns of its time.
+        F.expr(row_hash(contract.tracked)).alias("__old_hash"),
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
         marked.alias("__old_gone"),
         F.lit(True).alias("__old"),
+        *[F.col(quote(name)).alias(f"__old_{name}") for name in dropped],
     )
     same = (F.col("__gone") == F.col("__old_gone")) & (
         F.col("__gone")
@@ -79,7 +83,9 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    return joined.drop("__new", "__old", "__old_hash", "__old_rest", "__old_gone")
+    kept = {name: F.when(same, F.col(quote(f"__old_{name}"))) for name in dropped}
+    used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone"]
+    return joined.withColumns(kept).drop(*used, *[f"__old_{name}" for name in dropped])
 
 
 def _unseen() -> Expression:

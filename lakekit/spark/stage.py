@@ -22,6 +22,7 @@ from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.staging import write_counted
+from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 
 # Bytes of files whose keys are sent to every worker.
@@ -64,13 +65,13 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
         kept += ["absent", "past"]
     # One shuffle by key serves every window that follows.
     rows = kinds.observe(joined, *counted).where(F.col("__kind").isin(kept))
-    rows = known.unpacked(rows).repartition(*merge.keys)
+    rows = order.packed(known.unpacked(rows), contract).repartition(*merge.keys)
     rows = order.with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
-    if merge.full and contract.history.mode == "scd1" and contract.history.sequence_by:
+    if merge.full and contract.history.sequence_by and not contract.history.exact:
         rows = order.with_presence(rows, contract, sight, merge.moment)
-    rows = order.with_lateness(rows, contract, sight, merge.moment)
+    rows = order.with_lateness(rows, contract, sight, merge.moment, full=merge.full)
     rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
@@ -96,14 +97,19 @@ def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) ->
         records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
     versions = _newest_versions(merge) if sight.behind else merge.current()
     base = join.select_base(versions, contract, ended=sight.behind)
+    # Building on the narrow side spares the sort of whole records.
+    how, hint = "left_outer", "shuffle_hash"
     if merge.full:
+        how = "full_outer"
         if not all_rows and known.is_worthwhile(base, contract):
             records = known.with_content(records, base, contract)
-        base = base.observe(based, F.count(F.lit(1)).alias("based"))
-    else:
-        base = _near(base, records, merge)
-    how = "full_outer" if merge.full else "left_outer"
-    joined = join.join_base(records, base, contract, how)
+        alive = F.count("__base_hash").alias("based_alive")
+        base = base.observe(based, F.count(F.lit(1)).alias("based"), alive)
+    elif estimated_bytes(records) <= SMALL_BATCH:
+        base = _near(base, records, contract)
+        # Whole versions, which partial records need, may be too many bytes for every worker.
+        hint = hint if contract.history.ignore_null_updates else "broadcast"
+    joined = join.join_base(records, base, contract, how, hint=hint)
     return join.with_kind(joined, contract, merge.moment)
 
 
@@ -112,16 +118,14 @@ def _newest_versions(merge: Merge) -> DataFrame:
     return order.first_of(merge.versions(), merge.contract.keys, F.col("_valid_from").desc())
 
 
-def _near(base: DataFrame, records: DataFrame, merge: Merge) -> DataFrame:
-    """Keep the current versions of a small batch's keys, so that the others are not shuffled.
+def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
+    """Keep the current versions of a small batch's keys, so that no others are moved.
 
     The batch's keys are read twice for it, which is cheaper than to shuffle all current versions.
     """
-    files = read_batch(merge.spark, merge.contract, merge.batch)
-    if estimated_bytes(files) > SMALL_BATCH:
-        return base
-    keys = records.select(*merge.keys).distinct()
-    return base.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")
+    names = list(contract.keys)
+    keys = records.select(*map(quote, names)).distinct()
+    return base.join(F.broadcast(keys), names, "left_semi")
 
 
 def _aside(contract: Contract) -> Expression:

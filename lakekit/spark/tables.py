@@ -2,10 +2,11 @@
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
+from lakekit.spark.iceberg import load_table
 from lakekit.sql.evolve import evolve_columns, evolve_table
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import create_table
@@ -50,11 +51,15 @@ def describe_table(
         for field in schema
         if field.name not in CONTROL_COLUMNS
     }
-    properties = {
-        row["key"]: row["value"]
-        for row in spark.sql(f"SHOW TBLPROPERTIES {quote_table(table)}").collect()
-    }
-    return columns, properties, _partition_fields(spark, table)
+    return columns, _properties(spark, table), _partition_fields(spark, table)
+
+
+def _properties(spark: SparkSession, table: str) -> dict[str, str]:
+    """Return a table's properties; SHOW TBLPROPERTIES blacks out what looks like a secret."""
+    known = load_table(spark, table)
+    # Iceberg keeps its version apart from the properties.
+    version = known.operations().current().formatVersion()
+    return {"format-version": str(version), **known.properties()}
 
 
 def _ddl(kind: DataType) -> str:
@@ -82,8 +87,12 @@ def _partition_fields(spark: SparkSession, table: str) -> list[str]:
     return fields
 
 
-def with_dropped(rows: DataFrame, table: DataFrame) -> DataFrame:
-    """Add the columns that the contract dropped and the table keeps: null from now on."""
+def in_form_of(table: DataFrame, rows: DataFrame) -> DataFrame:
+    """Give rows the columns of a table by their names, those within columns too.
+
+    What the contract dropped and the table keeps is null from now on.
+    """
     have = {name.lower() for name in rows.columns}
     dropped = [field for field in table.schema if field.name.lower() not in have]
-    return rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])
+    whole = rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])
+    return whole.to(StructType([StructField(f.name, f.dataType) for f in table.schema]))

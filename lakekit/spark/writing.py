@@ -7,22 +7,17 @@ are few, to write them anew together with those that close is one commit, and no
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
 
 from lakekit.batch import RUN_ID
 from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
-from lakekit.spark.iceberg import current_file_sizes
+from lakekit.spark.late_facts import dropped_names
 from lakekit.spark.plan import Plan
-from lakekit.spark.tables import with_dropped
+from lakekit.spark.tables import in_form_of
 from lakekit.sql import merge_scd2 as sql
-from lakekit.sql.identifiers import quote
+from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import marks
-
-# Files of current versions, and their bytes, up to which all are written anew.
-FEW_FILES = 16
-FEW_BYTES = 8 << 20
 
 
 def write(merge: Merge, branch: str, plan: Plan) -> None:
@@ -38,14 +33,12 @@ def write(merge: Merge, branch: str, plan: Plan) -> None:
 
 def _is_delta(merge: Merge, plan: Plan) -> bool:
     """Whether closed versions change too, or many current ones would not."""
-    if plan.settled and plan.settled.versions is not None:
-        return True
-    sizes = current_file_sizes(merge.spark, merge.table, FEW_FILES + 1)
-    return len(sizes) > FEW_FILES or sum(sizes) > FEW_BYTES
+    return (plan.settled is not None and plan.settled.versions is not None) or not merge.is_small
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
-    _writer(merge, branch, with_dropped(rows, merge.versions())).append()
+    table = merge.spark.table(quote_table(merge.table))
+    _writer(merge, branch, in_form_of(table, rows)).append()
 
 
 def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
@@ -56,9 +49,7 @@ def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
-    # A union takes the fields of structs within maps by their place.
-    form = StructType([StructField(field.name, field.dataType) for field in kept.schema])
-    fresh = with_dropped(_versions(merge, plan), current).to(form)
+    fresh = in_form_of(current, _versions(merge, plan))
     _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
 
 
@@ -114,11 +105,12 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     if contract.history.mode == "scd1":
         rows = rows.where("__until IS NULL")
     start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
+    rows = rows.withColumn("__ingested", merge.moment)
     versions = _select(merge, rows, start, F.col("__until"))
     if plan.settled and plan.settled.versions is not None:
         fresh = plan.settled.versions.where("__change IN ('insert', 'replace')")
         settled = _select(merge, fresh, F.col("__from"), F.col("__to"))
-        versions = versions.unionByName(settled)
+        versions = versions.unionByName(settled, allowMissingColumns=True)
     return versions
 
 
@@ -134,11 +126,13 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
     ]
     return rows.select(
         *content,
-        merge.moment.alias("_ingested_at"),
+        # Of what a late change has cut it is that of its own record, which ranks by it.
+        F.col("__ingested").alias("_ingested_at"),
         "_source_file",
         end.isNull().alias("_is_current"),
         start.alias("_valid_from"),
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         *deleted,
+        *[quote(name) for name in dropped_names(rows, contract) if not name.startswith("__")],
     )

@@ -8,10 +8,17 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import LATER_COLUMNS, TRACKED_COLUMNS, marks, table_properties
+from lakekit.sql.tables import (
+    LATER_COLUMNS,
+    TRACKED_COLUMNS,
+    TRACKED_FIELDS,
+    marks,
+    table_properties,
+)
 from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 _NESTED = ("struct", "array", "map")
+_Fields = tuple[object, ...]
 
 
 def evolve_table(
@@ -37,25 +44,19 @@ def evolve_table(
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
     """
     alter = f"ALTER TABLE {quote_table(table)}"
-    statements = evolve_columns(contract, table, columns)
+    known = {name.lower() for name in columns}
+    later = _later(contract, known, properties)
+    # Before they are added: after a crash in between, no one could tell that they are new.
+    statements = _set_properties(table, later, properties)
+    statements += evolve_columns(contract, table, columns)
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
         for field in contract.table.partition_fields
         if not _is_among(field, partition)
     ]
-    known = {name.lower() for name in columns}
     if _must_rehash(contract, known, properties):
         statements.append(_rehash(contract, table))
-    added = [c.name for c in contract.stored if not {c.name, c.renamed_from or ""} & {*columns}]
-    wanted = table_properties(contract)
-    if added:
-        later = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
-        wanted[LATER_COLUMNS] = ",".join(dict.fromkeys([*later, *added]))
-    changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
-    if changed:
-        pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in changed.items())
-        statements.append(f"{alter} SET TBLPROPERTIES ({pairs})")
-    return statements
+    return statements + _set_properties(table, table_properties(contract), properties)
 
 
 def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
@@ -86,16 +87,53 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
     return statements
 
 
+def _later(contract: Contract, known: set[str], properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the property that says which columns are still filled, if any are to be added."""
+    added = [
+        column.name
+        for column in contract.stored
+        if known.isdisjoint((column.name.lower(), (column.renamed_from or "").lower()))
+    ]
+    before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
+    return {LATER_COLUMNS: ",".join(dict.fromkeys([*before, *added]))} if added else {}
+
+
+def _set_properties(
+    table: str, wanted: Mapping[str, str], properties: Mapping[str, str]
+) -> list[str]:
+    changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
+    pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in changed.items())
+    return [f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({pairs})"] if pairs else []
+
+
 def _must_rehash(contract: Contract, known: set[str], properties: Mapping[str, str]) -> bool:
-    """Whether hashes cover other columns than the contract tracks.
+    """Whether hashes cover other columns than the contract tracks, or other fields in them.
 
     A column that is new is null in every row, and a null adds nothing to a hash.
     """
     if contract.history.mode == "append" or TRACKED_COLUMNS not in properties:
         return False
-    before = {name for name in properties[TRACKED_COLUMNS].split(",") if name}
-    now = {column.name for column in contract.tracked}
-    return bool(before - now) or any(name.lower() in known for name in now - before)
+    before = _hashed(properties)
+    now = {(column.name, _fields(column.sql_type)) for column in contract.tracked}
+    return bool(before - now) or any(name.lower() in known for name, _ in now - before)
+
+
+def _hashed(properties: Mapping[str, str]) -> set[tuple[str, _Fields]]:
+    """Return the columns that hashes cover; an old table knows of structs no more than names."""
+    names, types = properties[TRACKED_COLUMNS], properties.get(TRACKED_FIELDS, "")
+    structs = parse_type(f"struct<{types}>").fields if types else ()
+    fields = {name: _fields(kind) for name, kind in structs}
+    return {(name, fields.get(name, ())) for name in names.split(",") if name}
+
+
+def _fields(kind: SqlType) -> _Fields:
+    """Return the fields of a type's structs in order: what a hash depends on and may change.
+
+    A hash numbers them; widening a type changes no hash.
+    """
+    if kind.name == "struct":
+        return tuple((name.lower(), _fields(part)) for name, part in kind.fields)
+    return tuple(fields for _, part in kind.fields if (fields := _fields(part)))
 
 
 def _rehash(contract: Contract, table: str) -> str:

@@ -51,6 +51,8 @@ BASE_PROPERTIES = {
 
 LATER_COLUMNS = "lakekit.later-columns"
 TRACKED_COLUMNS = "lakekit.tracked-columns"
+# Of those that hold structs, the types: their hashes depend on the order of the fields.
+TRACKED_FIELDS = "lakekit.tracked-fields"
 
 
 def create_table(contract: Contract, table: str) -> str:
@@ -104,6 +106,8 @@ def table_properties(contract: Contract) -> dict[str, str]:
         for name in (*contract.keys, *control_ddl(contract))
         if name not in ("_source_file", "_ingested_at", "_row_hash")
     }
+    types = {column.name: str(column.sql_type) for column in contract.tracked}
+    structs = [f"{name}:{kind}" for name, kind in types.items() if "struct<" in kind]
     size = contract.maintenance.target_file_size_mb * 1024 * 1024
     return {
         **BASE_PROPERTIES,
@@ -111,6 +115,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
         "write.target-file-size-bytes": str(size),
         "lakekit.contract-version": str(contract.version),
         TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
+        **({TRACKED_FIELDS: ",".join(structs)} if structs else {}),
         **({KEYS: ",".join(contract.keys)} if contract.keys else {}),
         **contract.table.properties,
     }

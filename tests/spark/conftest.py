@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
-from lakekit.spark import writing
+from lakekit.spark import small
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 
@@ -45,20 +45,21 @@ REFUSED = load_contract(
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
-    # Tables of a few rows: to compile their plans to Java takes longer than to interpret them,
-    # and to plan them again between the stages longer than to run them.
-    session.conf.set("spark.sql.codegen.wholeStage", "false")
-    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    session.conf.set("spark.sql.adaptive.enabled", "false")
-    session.conf.set("spark.sql.shuffle.partitions", "1")
+    for name, value in small.INTERPRETED.items():
+        session.conf.set(name, value)
     yield session
     session.stop()
 
 
 @pytest.fixture(scope="module")
 def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
-    """Plan between the stages, and shuffle into several partitions."""
-    settings = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "2"}
+    """Compile plans, plan again between the stages, and shuffle into several partitions."""
+    settings = {
+        "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.codegen.factoryMode": "FALLBACK",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.shuffle.partitions": "2",
+    }
     with session_settings(spark, settings):
         yield
 
@@ -66,7 +67,7 @@ def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work as on a large table; `test_writing.py` and the random histories do the other too."""
-    monkeypatch.setattr(writing, "FEW_BYTES", -1)
+    monkeypatch.setattr(small, "FEW_BYTES", -1)
 
 
 _numbers = count()

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from tests.model.terms import BAD, Record, Run, canon, stored, tracked
+from tests.model.terms import BAD, Record, Run, canon
 from tests.spark.combinations import Combination
 
 NAN = float("nan")
@@ -52,12 +52,13 @@ def random_runs(combination: Combination, seed: int, *, keys: int, runs: int = 4
             ]
             if records and chance.random() < 0.1:
                 records.append(dict(chance.choice(records[-3:])))
+        if kind == "full" and combination.options.delete_scope:
+            held = chance.sample([*"xyz", None], chance.choice([2, 3, 4]))
+            records = [record for record in records if record["region"] in held]
         chance.shuffle(records)
         told.append(Run(kind, extraction_time(number), records))
     if not combination.ties:
         told = _untied(told, combination)
-    elif combination.options.untracked == "ignore":
-        told = _agreed(told, combination)
     if combination.late:
         chance.shuffle(told)
     return told
@@ -143,22 +144,6 @@ def _untied(runs: list[Run], combination: Combination) -> list[Run]:
         return first.setdefault(place if order else (run.time, place), record)
 
     return [Run(run.kind, run.time, [settled(run, r) for r in run.records]) for run in runs]
-
-
-def _agreed(runs: list[Run], combination: Combination) -> list[Run]:
-    """Let all records of one key and moment agree in the untracked columns.
-
-    Where those are ignored, the first of two that differ in nothing else is the one that stays.
-    """
-    options, first = combination.options, {}
-    compared = tracked(stored(runs, options), options)
-
-    def agreed(run: Run, record: Record) -> Record:
-        place = tuple(canon(record[name]) for name in (*options.keys, "at"))
-        loose = {n: v for n, v in record.items() if n not in (*compared, *options.keys, "op")}
-        return {**record, **first.setdefault(place, loose)}
-
-    return [Run(run.kind, run.time, [agreed(run, r) for r in run.records]) for run in runs]
 
 
 def untied(runs: list[Run], combination: Combination) -> list[Run]:

@@ -49,6 +49,7 @@ class Replay:
             extract=run.kind,
             extraction_time=run.time.replace(tzinfo=UTC),
             files=tuple(files),
+            bytes=sum(Path(file).stat().st_size for file in files),
         )
         staging = (self.folder / "staging").as_uri()
         contract = self.combination.contract

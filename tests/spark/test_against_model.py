@@ -7,11 +7,12 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import known, publish, writing
+from lakekit.spark import known, small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
 from tests.model.terms import comparable
+from tests.spark import replay as replaying
 from tests.spark.combinations import DEFAULT, LONG
 from tests.spark.conftest import CONTRACT
 from tests.spark.random_histories import random_runs, recut, untied
@@ -41,14 +42,15 @@ def every_table_is_large(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def every_second_run_overwrites(monkeypatch):
-    many, real = cycle([-1, 1 << 62]), writing.write
+def every_second_run_is_small(monkeypatch):
+    """Let it overwrite the table, with plans that are interpreted."""
+    few, real = cycle([-1, 1 << 62]), merge_scd2
 
-    def write(*arguments):
-        monkeypatch.setattr(writing, "FEW_BYTES", next(many))
-        real(*arguments)
+    def merge(*arguments, **options):
+        monkeypatch.setattr(small, "FEW_BYTES", next(few))
+        return real(*arguments, **options)
 
-    monkeypatch.setattr(publish, "write", write)
+    monkeypatch.setattr(replaying, "merge_scd2", merge)
 
 
 @pytest.fixture

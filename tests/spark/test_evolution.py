@@ -3,8 +3,9 @@
 import pytest
 
 from lakekit.contracts import load_contract
-from lakekit.spark import writing
+from lakekit.spark import small
 from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.tables import LATER_COLUMNS
 from tests.spark.conftest import CONTRACT
 
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:"))
@@ -25,7 +26,7 @@ TOWN_A, TOWN_B = {"id": 1, "name": "a", "town": "x"}, {"id": 2, "name": "b", "to
 
 @pytest.fixture(autouse=True, params=[-1, 1 << 20], ids=["delta", "overwrite"])
 def both_ways_of_writing(request, monkeypatch):
-    monkeypatch.setattr(writing, "FEW_BYTES", request.param)
+    monkeypatch.setattr(small, "FEW_BYTES", request.param)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,47 @@ def test_fields_within_a_column_are_known_by_their_names(load, spark, table, fir
     assert [tuple(row) for row in found] == expected
 
 
+@pytest.mark.parametrize("around", ["{}", "array<{}>", "map<string,{}>"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("street:string", "street:string,town:string"),
+        ("street:string,zip:string", "street:string,town:string,zip:string"),
+        ("street:string,zip:string", "zip:string,street:string"),
+        ("street:string,zip:string", "street:string"),
+    ],
+)
+def test_fields_that_come_go_or_move_within_a_column_open_nothing(
+    load, rows, spark, table, around, fields
+):
+    before, after = (
+        load_contract(CONTRACT.replace("city, type: string", f'city, type: "{kind}"'))
+        for kind in (around.format(f"struct<{each}>") for each in fields)
+    )
+
+    def told(key, **place):
+        held = {"{}": place, "array<{}>": [place]}.get(around, {"home": place})
+        return {"id": key, "name": "n", "city": held}
+
+    load(1, told(1, street="x"), told(2, street="y"), promise=before)
+    create_or_evolve(spark, after, table)
+
+    same = load(2, told(1, street="x"), told(2, street="y"), promise=after)
+    changed = load(3, told(1, street="x"), told(2, street="z"), promise=after)
+
+    assert (same.opened, same.closed, same.committed) == (0, 0, False)
+    assert (changed.opened, changed.closed) == (1, 1)
+    assert rows("id") == [(1, 1, None, True), (2, 1, 3, False), (2, 3, None, True)]
+    assert not create_or_evolve(spark, after, table).changes
+
+
+def test_a_table_whose_columns_are_called_like_secrets_is_evolved_once(load, spark, table):
+    secret = load_contract(CONTRACT.replace("name: city", "name: token_url"))
+    load(1, A, promise=secret)
+
+    assert not create_or_evolve(spark, secret, table).changes
+
+
 def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, rows, spark, table):
     load(1, A, B)
     create_or_evolve(spark, MORE, table)
@@ -88,6 +130,19 @@ def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, r
         (2, None, 1, 3, False),
         (2, "3", 3, None, True),
     ]
+
+
+def test_a_crash_before_a_new_column_is_added_opens_nothing(load, rows, spark, table):
+    load(1, A, B)
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{LATER_COLUMNS}' = 'zip')")
+
+    before = load(2, A, B)
+    create_or_evolve(spark, MORE, table)
+    filled = load(3, A | {"zip": "1"}, B, promise=MORE)
+
+    assert not before.committed
+    assert (filled.opened, filled.closed) == (0, 0)
+    assert rows("id, zip") == [(1, "1", 1, None, True), (2, None, 1, None, True)]
 
 
 def test_a_new_column_opens_versions_if_the_contract_wants_it(load, rows, spark, table):
@@ -130,4 +185,26 @@ def test_a_dropped_column_stays_and_is_null_from_now_on(load, rows, spark, table
         (1, "a", "x", 1, 3, False),
         (1, "c", None, 3, None, True),
         (2, "b", "y", 1, None, True),
+    ]
+
+
+def test_the_companion_lives_on_when_a_field_is_taken_out_of_a_column(load, rows, spark, table):
+    text = CONTRACT.replace(
+        "city, type: string}",
+        'city, type: "struct<a:string,b:string>"}\n  - {name: at, type: date}',
+    ).replace("keys: [id]", "keys: [id], sequence_by: at")
+    before, after = load_contract(text), load_contract(text.replace(",b:string", ""))
+
+    def told(day, name, **city):
+        return {"id": 1, "name": name, "at": f"2026-01-{day:02}", "city": city}
+
+    load(10, told(1, "a", a="x", b="y"), extract="changes", promise=before)
+    create_or_evolve(spark, after, table)
+    load(11, told(5, "a", a="x"), extract="changes", promise=after)
+    load(12, told(3, "b", a="x"), extract="changes", promise=after)
+
+    assert rows("id, name") == [
+        (1, "a", 1, 3, False),
+        (1, "b", 3, 5, False),
+        (1, "a", 5, None, True),
     ]

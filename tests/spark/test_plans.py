@@ -84,6 +84,21 @@ def test_the_table_is_scanned_narrow_and_vectorised(load, table, staged_plans, e
     assert "ColumnarToRow" in next(up_to_the_join(plan, table))
 
 
+def test_the_records_of_a_small_batch_are_shuffled_once(load, staged_plans):
+    load(1, ANN, BEN)
+    staged_plans.clear()
+
+    load(2, {**ANN, "city": "Rome"}, extract="incremental")
+
+    (plan,) = staged_plans
+    # Their keys are too, for the scan of the current versions; of the table nothing is.
+    whole, keys_alone = "REPARTITION_BY_COL", r"Exchange hashpartitioning\(id#\d+, 1\), ENSURE"
+    assert len(re.findall(whole, plan)) == 1
+    assert len(re.findall(keys_alone, plan)) == 1
+    assert len(re.findall(r"Exchange (hash|Single)", plan)) == 2
+    assert re.search(r"BroadcastHashJoin .* LeftOuter, BuildRight", plan)
+
+
 def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans):
     load(1, ANN, BEN)
     merge_plans.clear()

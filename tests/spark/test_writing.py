@@ -3,7 +3,7 @@
 import pytest
 
 from lakekit.contracts import load_contract
-from lakekit.spark import writing
+from lakekit.spark import small
 from tests.spark.conftest import CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 
@@ -14,7 +14,7 @@ EVA = {"id": 3, "name": "Eva", "city": "Graz"}
 
 @pytest.fixture(autouse=True)
 def small_tables_are_overwritten(monkeypatch):
-    monkeypatch.setattr(writing, "FEW_BYTES", 1 << 20)
+    monkeypatch.setattr(small, "FEW_BYTES", 1 << 20)
 
 
 def test_a_run_is_one_commit_without_delete_files(load, rows, spark, table):
@@ -39,7 +39,7 @@ def test_a_run_is_one_commit_without_delete_files(load, rows, spark, table):
 
 
 def test_a_large_table_gets_a_delta(load, spark, table, monkeypatch):
-    monkeypatch.setattr(writing, "FEW_BYTES", -1)
+    monkeypatch.setattr(small, "FEW_BYTES", -1)
     load(1, ANN, BEN)
     load(2, {**ANN, "city": "Rome"}, BEN)
 

@@ -40,10 +40,12 @@ class Story:
         batch = batch_of(self.store, self.manifest(result))
         keys = [name.removeprefix("memory://") for name in batch.files]
         bodies = [self.store.get(key) for key in keys]
-        return b"".join(
+        text = b"".join(
             gzip.decompress(body) if key.endswith(".gz") else body
             for key, body in zip(keys, bodies, strict=True)
         )
+        assert batch.bytes == len(text)
+        return text
 
     def _start(self, run_id: str, payload: dict[str, Any]) -> bool:
         return self.runs.setdefault(run_id, payload) is payload

@@ -4,6 +4,7 @@ import pytest
 
 from lakekit.contracts import Column, Contract, Maintenance, Snapshots, Table
 from lakekit.runs.table_metadata import main_ancestry, must_evolve, wants_maintenance
+from lakekit.sql.tables import table_properties
 from tests.unit.runs.kit import contract, snapshot, table
 
 DAY = 86_400_000
@@ -42,7 +43,10 @@ def test_knows_the_types_of_iceberg_under_their_names_in_spark(iceberg: str, ddl
     ],
 )
 def test_knows_nested_types(iceberg: Any, ddl: str) -> None:
-    assert not must_evolve(with_column(ddl), with_type(iceberg))
+    found = with_type(iceberg)
+    found["properties"] |= table_properties(with_column(ddl))
+
+    assert not must_evolve(with_column(ddl), found)
 
 
 def test_a_wider_type_is_to_be_evolved() -> None:

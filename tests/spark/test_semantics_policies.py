@@ -1,0 +1,108 @@
+"""Policies beside full extracts, guards and modes, each of which once came out wrong."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.errors import TooManyDeletedError, TooManyRejectedError
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+from tests.spark.test_semantics_late import TEXT, at, told, with_history
+
+
+@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+def test_a_key_that_is_new_to_a_full_extract_is_not_late(load, rows, policy):
+    promise = with_history(f"late_changes: {policy}")
+    new = at(5, "b", id=2)
+    told(load, "full", 10, at(1, "a"), promise=promise)
+    done = told(load, "full", 11, at(1, "a"), new, promise=promise)
+    again = told(load, "full", 12, at(1, "a"), new, promise=promise)
+
+    assert rows("id, name") == [(1, "a", 1, None, True), (2, "b", 11, None, True)]
+    assert (done.opened, done.quarantined, done.superseded) == (1, 0, 0)
+    assert (again.unchanged, again.quarantined, again.superseded) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+def test_a_key_that_comes_back_with_its_old_record_is_not_late(load, rows, policy):
+    promise = with_history(f"late_changes: {policy}")
+    back = at(5, "b", id=2)
+    told(load, "full", 10, at(1, "a"), back, promise=promise)
+    told(load, "full", 11, at(1, "a"), promise=promise)
+    told(load, "full", 12, at(1, "a"), back, promise=promise)
+
+    assert rows("id, name")[1:] == [(2, "b", 5, 11, False), (2, "b", 12, None, True)]
+
+
+def test_a_tie_in_quarantine_does_not_stand_before_an_older_record(load, rows):
+    promise = with_history("mode: scd1, tie_break: quarantine")
+    done = told(load, "changes", 9, at(5, "a"), at(6, "b"), at(6, "c"), promise=promise)
+
+    assert rows("id, name") == [(1, "a", 5, None, True)]
+    assert (done.opened, done.quarantined, done.superseded) == (1, 2, 0)
+
+
+def test_what_is_ignored_as_late_is_not_quarantined_beside_what_is(load, spark, table):
+    promise = with_history("late_changes: ignore")
+    told(load, "incremental", 9, at(5, "a"), promise=promise)
+    done = told(load, "incremental", 10, at(3, "x"), at(1, "y", id=None), promise=promise)
+
+    kept = spark.table(f"{table}_quarantine").collect()
+    assert (done.quarantined, done.superseded, len(kept)) == (1, 1, 1)
+    assert "id: required" in kept[0]["_fault"]
+
+
+def test_copies_of_a_record_do_not_dilute_the_share_that_is_deleted(load, rows):
+    promise = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.5"))
+    people = [{"id": n, "name": "a", "city": "x"} for n in range(10)]
+    load(1, *people, promise=promise)
+
+    with pytest.raises(TooManyDeletedError, match="close 9 of 10 current keys"):
+        load(2, *[people[0]] * 50, promise=promise)
+
+    assert len(rows()) == 10
+
+
+def test_keys_that_late_absences_leave_alone_do_not_stop_a_run(load, rows):
+    promise = with_history("late_changes: ignore")
+    promise = promise.model_copy(
+        update={"history": promise.history.model_copy(update={"max_deleted_ratio": 0.2})}
+    )
+    told(load, "full", 20, *[at(20, "a", id=n) for n in range(4)], promise=promise)
+    told(load, "full", 10, at(20, "a", id=0), promise=promise)
+
+    assert [row[-1] for row in rows("id")] == [True] * 4
+
+
+def test_null_keys_fail_a_run_that_appends(load, spark, table):
+    options = "keys: [id], mode: append, null_keys: fail"
+    promise = load_contract(CONTRACT.replace("keys: [id]", options))
+    load(1, {"id": 1}, promise=promise)
+
+    with pytest.raises(TooManyRejectedError, match=r"null_keys is fail"):
+        load(2, {"id": 2}, {"id": None}, promise=promise)
+
+    assert spark.table(table).count() == 1
+
+
+def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark, table):
+    text = TEXT.replace("track_history_columns: [name]", "track_history_except: [seen, at]")
+    whole = load_contract(text)
+    fewer = load_contract(text.replace("  - {name: city, type: string}\n", ""))
+    told(load, "changes", 20, at(1, "a", city="x"), at(5, "a", city="y"), promise=whole)
+    told(load, "changes", 21, at(10, "b", city="y"), at(12, "b", city="y"), promise=whole)
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 22, at(7, "c"), promise=fewer)
+    assert rows("id, name, city") == [
+        (1, "a", "x", 1, 5, False),
+        (1, "a", "y", 5, 7, False),
+        (1, "c", None, 7, 10, False),
+        (1, "b", "y", 10, None, True),
+    ]
+
+    told(load, "changes", 23, at(11, "b"), at(7, None, op="D"), promise=fewer)
+    assert rows("id, name, city") == [
+        (1, "a", "x", 1, 5, False),
+        (1, "a", "y", 5, 7, False),
+        (1, "b", "y", 10, None, True),
+    ]

@@ -1,0 +1,36 @@
+"""What counts of several records of one key and moment; each once came out wrong.
+
+A record is named by its day of January, the day it holds from; a run by the day of its extract.
+"""
+
+from tests.spark.test_semantics_late import at, gone, told, with_history
+
+
+def test_a_version_that_a_late_change_cut_keeps_the_rank_of_its_record(load, rows):
+    told(load, "changes", 2, at(30, "a", seen=1))
+    told(load, "changes", 3, at(2, "a", seen=2))
+    told(load, "changes", 5, at(3, "b"), gone(4))
+    assert rows("id, name, day(_ingested_at)")[0][:3] == (1, "a", 3)
+
+    told(load, "changes", 4, gone(2))
+
+    assert rows("id, name") == [(1, "b", 3, 4, False), (1, "a", 30, None, True)]
+
+
+def test_a_record_beats_what_an_extract_of_its_moment_brought_back(load, rows):
+    promise = with_history("untracked: ignore")
+    told(load, "changes", 5, gone(3), promise=promise)
+    told(load, "full", 4, at(1, "a", seen=1), promise=promise)
+    assert rows("id, name, seen") == [(1, "a", 1, 1, 3, False), (1, "a", 1, 4, None, True)]
+
+    told(load, "incremental", 3, at(4, "a", seen=2), promise=promise)
+
+    assert rows("id, name, seen") == [(1, "a", 1, 1, 3, False), (1, "a", 2, 4, None, True)]
+
+
+def test_of_records_that_differ_in_ignored_columns_the_later_extract_counts(load, rows):
+    promise = with_history("untracked: ignore")
+    told(load, "changes", 5, at(1, "a", seen=1), promise=promise)
+    told(load, "changes", 6, at(1, "a", seen=2), promise=promise)
+
+    assert rows("id, name, seen") == [(1, "a", 2, 1, None, True)]

@@ -1,0 +1,121 @@
+"""Options of a history that are refused because the merge could not keep what they promise."""
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from lakekit.contracts import History, load_contract
+from lakekit.errors import InvalidContractError
+
+TYPES = {
+    "id": "int",
+    "at": "timestamp",
+    "n": "int",
+    "place": "struct<x:int,tags:array<string>>",
+    "props": "map<string,int>",
+    "deep": "struct<list:array<map<string,int>>>",
+    "file_position": "map<string,int>",
+}
+LAST = "history.tie_break: file_position must be the last: no two records have the same"
+STORED = "history.tie_break: 'n' decides between records and must be stored"
+LOST = (
+    "history.ignore_null_updates: scd1 keeps one record of a key, and would lose what partial "
+    "ones before it said; use mode scd2 and read its current rows"
+)
+
+
+def written(**history) -> str:
+    document = {
+        "contract": "people",
+        "source": "people_api",
+        "endpoint": {"path": "/people"},
+        "schema": [{"name": name, "type": kind} for name, kind in TYPES.items()],
+        "history": {"keys": ["id"], **history},
+    }
+    return yaml.safe_dump(document)
+
+
+def faults(**history) -> list[str]:
+    with pytest.raises(InvalidContractError) as fault:
+        load_contract(written(**history), name="people.yaml")
+    return [line.removeprefix("people.yaml: ") for line in str(fault.value).splitlines()]
+
+
+@pytest.mark.parametrize(
+    "tie_break",
+    [["file_position", "n"], ["at", "file_position", "n"], ["file_position", "n", "at"]],
+)
+def test_nothing_stands_behind_the_position(tie_break):
+    assert faults(tie_break=tie_break) == [LAST]
+
+
+def test_the_position_twice_is_one_fault():
+    twice = ["file_position", "file_position"]
+
+    assert faults(tie_break=twice) == ["history.tie_break: a column stands twice"]
+
+
+@pytest.mark.parametrize("mode", ["scd2", "scd1", "append"])
+@pytest.mark.parametrize("sequence_by", ["at", None])
+def test_what_decides_between_records_is_stored(mode, sequence_by):
+    hidden = {"tie_break": ["n", "file_position"], "except_columns": ["n"]}
+
+    assert faults(mode=mode, sequence_by=sequence_by, **hidden) == [STORED]
+
+
+@pytest.mark.parametrize("option", ["tie_break", "delete_scope"])
+@pytest.mark.parametrize("name", ["props", "deep"])
+def test_maps_are_not_compared(option, name):
+    assert faults(**{option: [name]}) == [
+        f"history.{option}: '{name}' is {TYPES[name]}; maps cannot be compared"
+    ]
+
+
+def test_one_record_of_a_key_is_not_partial():
+    assert faults(mode="scd1", ignore_null_updates=True) == [LOST]
+
+
+def test_each_is_told_beside_the_others():
+    options = {"mode": "scd1", "ignore_null_updates": True, "delete_scope": ["props"]}
+    ties = {"tie_break": ["file_position", "n", "deep"], "except_columns": ["n"], "keyz": []}
+
+    assert sorted(faults(**options, **ties)) == [
+        "history.delete_scope: 'props' is map<string,int>; maps cannot be compared",
+        LOST,
+        "history.keyz: unknown field; did you mean 'keys'?",
+        f"history.tie_break: 'deep' is {TYPES['deep']}; maps cannot be compared",
+        STORED,
+        LAST,
+    ]
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        {"tie_break": ["n"]},
+        {"tie_break": ["at", "n", "file_position"]},
+        {"tie_break": ["place"], "delete_scope": ["place"]},
+        {"tie_break": []},
+        {"tie_break": "quarantine", "except_columns": ["n"]},
+        # A column of that name is not meant by the position.
+        {"except_columns": ["file_position"]},
+        {"mode": "scd2", "ignore_null_updates": True},
+        {"mode": "append", "ignore_null_updates": True},
+        {"mode": "scd1", "ignore_null_updates": False},
+    ],
+)
+def test_accepts_what_can_be_kept(history):
+    assert load_contract(written(**history)).keys == ("id",)
+
+
+def test_does_not_take_a_text_for_a_yes():
+    [only] = faults(mode="scd1", ignore_null_updates="false", keyz=[])
+
+    assert only.startswith("history.keyz")
+
+
+def test_refuses_them_without_a_file_too():
+    with pytest.raises(ValidationError, match="file_position must be the last"):
+        History(keys=("id",), tie_break=("file_position", "n"))
+    with pytest.raises(ValidationError, match="scd1 keeps one record"):
+        History(keys=("id",), mode="scd1", ignore_null_updates=True)
