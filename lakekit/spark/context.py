@@ -6,10 +6,10 @@ from functools import cached_property
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
+from lakekit.spark.forms import in_contract_form
 from lakekit.spark.iceberg import table_property
 from lakekit.spark.small import INTERPRETED, SHORT, has_few_versions
 from lakekit.sql.identifiers import quote, quote_table
@@ -26,20 +26,6 @@ def sent(rows: DataFrame, count: int) -> DataFrame:
 def estimated_bytes(frame: DataFrame) -> int:
     """Return how large Spark takes a frame to be: rows of a table by the width of types."""
     return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
-
-
-def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
-    """Put nested fields in the contract's order: within maps a union takes them by their place."""
-    nested = [c for c in contract.stored if c.sql_type.fields and c.name in stored.columns]
-    if not nested:
-        return stored
-    wanted = stored.select(*[F.lit(None).cast(c.type).alias(c.name) for c in nested]).schema
-    types = {field.name: field.dataType for field in wanted}
-    if all(stored.schema[c.name].dataType == types[c.name] for c in nested):
-        return stored
-    return stored.to(
-        StructType([StructField(f.name, types.get(f.name, f.dataType)) for f in stored.schema])
-    )
 
 
 @dataclass(frozen=True)

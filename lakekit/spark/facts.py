@@ -16,10 +16,10 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
-from lakekit.spark.context import Merge, in_contract_form
+from lakekit.spark.context import Merge
 from lakekit.spark.fact import PRESENCE
+from lakekit.spark.forms import in_contract_form, in_table_form
 from lakekit.spark.records import sequence_of
-from lakekit.spark.tables import in_form_of
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import FACTS_DDL, create_facts_table
 
@@ -110,7 +110,7 @@ class Facts:
             facts = facts.unionByName(frame)
         names = [*(c.name for c in self._contract.stored), *FACTS_DDL]
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
-        facts = in_form_of(self._spark.table(quote_table(self.name)), facts)
+        facts = in_table_form(self._spark, facts, self.name)
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
 
     def of_rows(self, rows: DataFrame) -> DataFrame:

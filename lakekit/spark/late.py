@@ -18,6 +18,7 @@ from lakekit.spark.late_facts import gather_facts
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
+from lakekit.spark.timeliness import content_hash
 from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash, state_hash
@@ -76,7 +77,7 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
             "__rest": F.expr(row_hash(contract.untracked)),
         }
     )
-    return told.withColumn("__content", order.content_hash()).withColumns(
+    return told.withColumn("__content", content_hash()).withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),

@@ -65,7 +65,7 @@ def _by_key(
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), "_row_hash", content)
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
-    record = F.struct(at, op, "_ingested_at", "_row_hash", content)
+    record = F.struct(at, op, "_ingested_at", "_row_hash", "_partial", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
         known.select(*names, record.alias("__record")), allowMissingColumns=True
     )
@@ -83,16 +83,24 @@ def _holds(version: Expression) -> Expression:
 
 
 def _says(contract: Contract) -> Callable[[Expression], Expression]:
-    """Return whether a record says what `__then` shows, between its start and `__at`."""
-    complete = F.lit(not contract.history.ignore_null_updates)
+    """Return whether a record says what the extract held.
 
-    def says(record: Expression) -> Expression:
+    Of partial histories the companion has all records, those of the extract itself too; of others
+    it has what says the same as `__then`, between its start and `__at`.
+    """
+
+    def own(record: Expression) -> Expression:
+        complete = (record["op"] == "U") & ~record["_partial"]
+        return (
+            complete & (record["_ingested_at"] == F.col("__at")) & (record["at"] <= F.col("__at"))
+        )
+
+    def like(record: Expression) -> Expression:
         since = F.col("__then._valid_from")
         same = record["_row_hash"] == F.col("__then._row_hash")
-        within = record["at"].between(since, F.col("__at"))
-        return complete & (record["op"] == "U") & same & within
+        return (record["op"] == "U") & same & record["at"].between(since, F.col("__at"))
 
-    return says
+    return own if contract.history.ignore_null_updates else like
 
 
 def _newest(records: Expression) -> Expression:

@@ -10,11 +10,12 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from lakekit.contracts import RESERVED, Contract
+from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_after
 from lakekit.spark.facts import Facts, FullExtract
+from lakekit.spark.forms import dropped_names
 from lakekit.spark.late_extracts import full_extract_facts
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
@@ -59,12 +60,6 @@ def gather_facts(
     for part in parts[1:]:
         union = union.unionByName(part)
     return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
-
-
-def dropped_names(existing: DataFrame, contract: Contract) -> list[str]:
-    """Return the columns that the contract has dropped and the table keeps."""
-    have = {name.lower() for name in (*(c.name for c in contract.stored), *RESERVED)}
-    return [name for name in existing.columns if name.lower() not in have]
 
 
 def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:

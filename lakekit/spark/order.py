@@ -19,7 +19,6 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
 from lakekit.sql.identifiers import quote
-from lakekit.sql.row_hash import state_hash
 
 STAGED = (
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
@@ -49,111 +48,6 @@ def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFr
     """Keep the first row of each key in an order."""
     window = Window.partitionBy(*map(quote, keys)).orderBy(*order)
     return rows.withColumn("__nth", F.row_number().over(window)).where("__nth = 1").drop("__nth")
-
-
-def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Rank the rows of one key and moment (of one key in scd1); `__place` 1 counts.
-
-    `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
-    """
-    keys = [quote(key) for key in contract.keys]
-    moment = Window.partitionBy(*keys, "__moment")
-    group = Window.partitionBy(*keys) if contract.history.mode == "scd1" else moment
-    quarantined = contract.history.tie_break == "quarantine" and contract.history.sequence_by
-    best = group.orderBy(
-        # What is set aside does not stand before an older record.
-        *([F.col("__tied").asc()] if quarantined else []),
-        F.col("__moment").desc(),
-        F.col("__absent").asc(),
-        F.col("__tie").desc(),
-        F.col("__position").desc(),
-    )
-    tied = F.min("__content").over(moment) != F.max("__content").over(moment)
-    rows = rows.withColumn("__content", content_hash()).withColumn("__tied", tied)
-    return rows.withColumns(
-        {
-            "__place": F.row_number().over(best),
-            "__equal": F.col("__content") == F.first("__content").over(best),
-        }
-    )
-
-
-def content_hash() -> Expression:
-    """Return what tells two rows of one key and moment apart; all deletions are alike."""
-    held = [F.when(~F.col("__gone"), F.col(name)) for name in ("_row_hash", "__rest")]
-    return F.xxhash64(*held, "__gone", "__moment")
-
-
-def with_presence(
-    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
-) -> DataFrame:
-    """Let a full extract bring back, at its time, a key that was gone after its record.
-
-    Exact histories derive it from all facts instead.
-    """
-    moment, gone_at = F.col("__moment"), F.lit(sight.newest_full).cast("timestamp_ntz")
-    gone = moment < gone_at
-    if "__deleted_at" in rows.columns:
-        gone = F.coalesce(gone, F.lit(False)) | _deleted(moment, extracted)
-        gone_at = F.greatest(gone_at, F.col("__deleted_at"))
-    back = ~F.col("__known") & gone & (gone_at < extracted)
-    back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
-    return rows.withColumn("__moment", F.when(back, extracted).otherwise(moment)).withColumn(
-        "__digest", F.expr(state_hash(contract))
-    )
-
-
-def _deleted(moment: Expression, extracted: Expression) -> Expression:
-    """Whether the newest deletion of the key beats a row: it is later, or told by a later run."""
-    at = F.col("__deleted_at")
-    beaten = (moment < at) | ((moment == at) & (extracted < F.col("__deleted_in")))
-    return F.coalesce(beaten, F.lit(False))
-
-
-def with_lateness(
-    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression, *, full: bool
-) -> DataFrame:
-    """Add `__late` to each row that does not come after all that is known of its key.
-
-    Args:
-        rows: Rows with their base, and with `__deleted_at` where deletions are known.
-        contract: Its mode.
-        sight: What is known of the table.
-        extracted: Extraction time of the run.
-        full: Whether it is a full extract.
-    """
-    exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
-    since, moment = F.col("__newest"), F.col("__moment")
-    late = F.col("__known") & (moment <= since)
-    if contract.history.mode == "scd1" and contract.history.sequence_by:
-        # At one moment the later extract counts, and of two at one time the later arrival.
-        earlier = (moment == since) & (extracted < F.col("__base_ingested"))
-        late = F.col("__known") & ((moment < since) | earlier)
-    if "__deleted_at" in rows.columns:
-        scd1 = contract.history.mode == "scd1"
-        deleted = _deleted(moment, extracted) if scd1 else moment <= F.col("__deleted_at")
-        late = late | deleted
-    if sight.newest_full:
-        # A key that was absent then, or deleted before it, is known to be gone or back there.
-        # One that is absent from an older extract may be there in that one.
-        # What changes before it hides what that extract held, which settling remembers.
-        gone, newest = F.col("__base_hash").isNull(), F.lit(sight.newest_full).cast("timestamp_ntz")
-        late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
-        # Of a key that comes after an extract that lacks it, though its run was before that one.
-        late = late | (gone & F.lit(exact) & (extracted < newest))
-    late = late | (F.col("__kind") == "past")
-    # What is known already is never late: extracts overlap.
-    late = late & (F.col("__kind") != "same")
-    if contract.history.mode == "scd2" and not exact:
-        # To say again what holds since that moment is no change, nor what a later full extract
-        # says of a key that one before it has brought back.
-        holds = (moment == since) | (F.lit(full) & (moment < since) & (extracted >= since))
-        again = ~F.col("__gone") & holds & (F.col("__digest") == F.col("__base_hash"))
-        if "__deleted_at" in rows.columns:
-            last = F.coalesce(since < moment, F.lit(True))
-            again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & last)
-        late = late & ~F.coalesce(again, F.lit(False))
-    return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
 
 
 def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
@@ -243,7 +137,7 @@ def packed(rows: DataFrame, contract: Contract) -> DataFrame:
 
     Filling partial records looks at all of them.
     """
-    if contract.history.ignore_null_updates:
+    if contract.history.ignore_null_updates or not contract.content:
         return rows
     stored = F.struct(*[quote(name) for name in contract.content]).alias("__stored")
     return rows.select(*[quote(n) for n in rows.columns if n not in contract.content], stored)

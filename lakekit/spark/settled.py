@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
-from lakekit.spark.late_facts import dropped_names
+from lakekit.spark.forms import dropped_names
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks

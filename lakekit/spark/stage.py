@@ -22,6 +22,7 @@ from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.staging import write_counted
+from lakekit.spark.timeliness import with_lateness, with_place, with_presence
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 
@@ -66,12 +67,12 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
     # One shuffle by key serves every window that follows.
     rows = kinds.observe(joined, *counted).where(F.col("__kind").isin(kept))
     rows = order.packed(known.unpacked(rows), contract).repartition(*merge.keys)
-    rows = order.with_place(with_position(rows, merge.batch), contract)
+    rows = with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
     if merge.full and contract.history.sequence_by and not contract.history.exact:
-        rows = order.with_presence(rows, contract, sight, merge.moment)
-    rows = order.with_lateness(rows, contract, sight, merge.moment, full=merge.full)
+        rows = with_presence(rows, contract, sight, merge.moment)
+    rows = with_lateness(rows, contract, sight, merge.moment, full=merge.full)
     rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:

@@ -1,8 +1,7 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql import SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
@@ -85,14 +84,3 @@ def _partition_fields(spark: SparkSession, table: str) -> list[str]:
         elif name and name != "# col_name" and section == "# Partition Information":
             fields.append(name)
     return fields
-
-
-def in_form_of(table: DataFrame, rows: DataFrame) -> DataFrame:
-    """Give rows the columns of a table by their names, those within columns too.
-
-    What the contract dropped and the table keeps is null from now on.
-    """
-    have = {name.lower() for name in rows.columns}
-    dropped = [field for field in table.schema if field.name.lower() not in have]
-    whole = rows.select("*", *[F.lit(None).cast(f.dataType).alias(f.name) for f in dropped])
-    return whole.to(StructType([StructField(f.name, f.dataType) for f in table.schema]))

@@ -12,11 +12,10 @@ from lakekit.batch import RUN_ID
 from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
-from lakekit.spark.late_facts import dropped_names
+from lakekit.spark.forms import dropped_names, in_table_form
 from lakekit.spark.plan import Plan
-from lakekit.spark.tables import in_form_of
 from lakekit.sql import merge_scd2 as sql
-from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
 
@@ -37,8 +36,7 @@ def _is_delta(merge: Merge, plan: Plan) -> bool:
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
-    table = merge.spark.table(quote_table(merge.table))
-    _writer(merge, branch, in_form_of(table, rows)).append()
+    _writer(merge, branch, in_table_form(merge.spark, rows, merge.table)).append()
 
 
 def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
@@ -49,7 +47,7 @@ def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
-    fresh = in_form_of(current, _versions(merge, plan))
+    fresh = in_table_form(merge.spark, _versions(merge, plan), merge.table)
     _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
 
 
@@ -134,5 +132,5 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         *deleted,
-        *[quote(name) for name in dropped_names(rows, contract) if not name.startswith("__")],
+        *[quote(name) for name in dropped_names(rows, contract)],
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.spark import small
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.tables import LATER_COLUMNS
@@ -208,3 +209,21 @@ def test_the_companion_lives_on_when_a_field_is_taken_out_of_a_column(load, rows
         (1, "b", 3, 5, False),
         (1, "a", 5, None, True),
     ]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, spark, table, nested):
+    first, promise, city, lacks = FEWER, load_contract(CONTRACT), "x", "city"
+    if nested:
+        kinds = ("map<string,struct<a:int>>", "map<string,struct<a:int,b:int>>")
+        first, promise = (
+            load_contract(CONTRACT.replace("city, type: string", f'city, type: "{kind}"'))
+            for kind in kinds
+        )
+        city, lacks = {"k": {"b": 1}}, "city.value.b"
+    load(1, {"id": 1, "name": "a"}, promise=first)
+
+    with pytest.raises(SchemaMismatchError, match=f"lacks {lacks}"):
+        load(2, {"id": 1, "name": "b", "city": city}, promise=promise)
+
+    assert [row["name"] for row in spark.table(table).collect()] == ["a"]

@@ -265,3 +265,15 @@ def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
     assert results == [(28226, 0, 0), (814, 770, 53), (12690, 12662, 600)]
     assert spark.table(table).count() == 41730
     assert spark.table(table).where("_is_current").count() == 28298
+
+
+def test_a_table_of_keys_alone_knows_which_are_there(load, rows):
+    promise = load_contract(
+        CONTRACT.replace("  - {name: name, type: string}\n", "").replace(
+            "  - {name: city, type: string}\n", ""
+        )
+    )
+    load(1, {"id": 1}, {"id": 2}, promise=promise)
+    load(2, {"id": 1}, promise=promise)
+
+    assert rows("id") == [(1, 1, None, True), (2, 1, 2, False)]

@@ -202,6 +202,19 @@ def test_an_overwritten_version_comes_back_as_the_full_extract_held_it(load, row
     ]
 
 
+def test_a_partial_history_comes_back_as_the_full_extract_held_it(load, rows):
+    promise = with_history("ignore_null_updates: true")
+    told(load, "full", 10, at(5, "a", seen=1), at(15, "a", seen=2), promise=promise)
+    told(load, "changes", 11, gone(7), at(12, "b", seen=3), promise=promise)
+
+    assert rows("id, name, seen") == [
+        (1, "a", 1, 5, 7, False),
+        (1, "a", 1, 10, 12, False),
+        (1, "b", 3, 12, 15, False),
+        (1, "a", 2, 15, None, True),
+    ]
+
+
 def test_a_key_that_moved_is_absent_from_the_scope_that_it_was_in_then(load, rows):
     scoped = with_history("delete_scope: [seen]")
     told(load, "changes", 9, at(1, "a", seen=1), at(8, "a", seen=2), promise=scoped)
