@@ -44,9 +44,6 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("track_history_except", either)
     if options["deletes"] == "mark" and mode in ("scd1", "append"):
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
-    if options["ignore_null_updates"] is True and mode == "scd1":
-        lost = "scd1 keeps one record of a key, and would lose what partial ones before it said"
-        yield _fault("ignore_null_updates", f"{lost}; use mode scd2 and read its current rows")
     if _after_position(_names(options, "tie_break")):
         message = f"{FILE_POSITION} must be the last: no two records have the same"
         yield _fault("tie_break", message)
@@ -75,6 +72,7 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
         if None not in types:
             yield from _unknown(option, names, types)
     yield from _wrong_types(named, types)
+    yield from _hidden_scopes(options, named)
     for name in dict.fromkeys(named["except_columns"]):
         if name in named["keys"]:
             yield _fault("except_columns", f"'{name}' is a key and must be stored")
@@ -149,6 +147,20 @@ def _wrong_types(
             kind = types.get(name)
             if kind and _holds_map(kind):
                 yield _fault(option, f"'{name}' is {kind}; maps cannot be compared")
+
+
+def _hidden_scopes(
+    options: Mapping[str, Any], named: Mapping[str, Sequence[str]]
+) -> Iterator[Fault]:
+    """Yield the scopes that no version would show once they have changed."""
+    tracked, left_out = options["track_history_columns"], named["track_history_except"]
+    if options["untracked"] != "ignore":
+        return
+    for name in dict.fromkeys(named["delete_scope"]):
+        seen = name not in left_out if tracked is None else name in named["track_history_columns"]
+        if name not in named["keys"] and not seen:
+            must = "with untracked: ignore it must be a key or tracked"
+            yield _fault("delete_scope", f"'{name}': {must}, as an extract is judged by it")
 
 
 def _after_position(tie_break: Sequence[str]) -> bool:

@@ -1,15 +1,17 @@
 """Mode append: insert the records that are new by key and sequence, or all of them."""
 
-from pyspark.sql import Observation
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import null_keys
-from lakekit.spark.order import first_of
 from lakekit.spark.plan import Plan, refuse_rejected
 from lakekit.spark.records import read_batch, with_facts, with_position
 from lakekit.spark.staging import write_counted
+from lakekit.spark.timeliness import with_place
 from lakekit.sql.identifiers import quote
 
 
@@ -20,9 +22,6 @@ def plan_append(merge: Merge) -> Plan:
         TooManyRejectedError: The run is refused.
     """
     spark, contract, batch = merge.spark, merge.contract, merge.batch
-    identity = [*contract.keys]
-    if identity and contract.history.sequence_by:
-        identity.append(contract.history.sequence_by)
     read = Observation()
     facts = with_facts(read_batch(spark, contract, batch), contract, batch).observe(
         read,
@@ -31,19 +30,62 @@ def plan_append(merge: Merge) -> Plan:
         F.min("__fault").alias("fault"),
         null_keys(contract),
     )
-    good = with_position(facts.where("__fault IS NULL"), batch)
-    newest = (F.col("__tie").desc(), F.col("__position").desc())
-    rows = first_of(good, identity, *newest) if identity else good
-    known = merge.versions().select(*map(quote, identity)).distinct()
-    new = rows.join(known, identity, "left_anti") if identity else rows
-    staged, opened = write_counted(new, merge.place, F.count(F.lit(1)).alias("opened"))
-    counts = {**read.get, **opened}
-    refuse_rejected(merge, counts)
-    result = MergeResult(
-        table=merge.table,
-        run_id=batch.run_id,
-        opened=counts["opened"],
-        duplicates=counts["all"] - counts["rejected"] - counts["opened"],
-        quarantined=counts["rejected"],
+    rows = with_position(facts.where("__fault IS NULL"), batch)
+    rows, lost = _with_known(merge, rows) if contract.keys else (_all_new(rows), None)
+    new = F.col("__aside").isNull() & ~F.col("__known")
+    staged, counts = write_counted(
+        rows,
+        merge.place,
+        F.count(F.when(new, 1)).alias("opened"),
+        F.count("__aside").alias("ties"),
+        F.count(F.when(F.col("__known") & F.col("__equal"), 1)).alias("known_equal"),
     )
-    return Plan(result=result, staged=staged)
+    counts |= read.get | (lost.get if lost else {"lost_equal": 0})
+    refuse_rejected(merge, counts)
+    return Plan(
+        result=_result(merge, counts),
+        staged=staged.where(new),
+        set_aside=staged.where("__aside IS NOT NULL"),
+    )
+
+
+def _all_new(rows: DataFrame) -> DataFrame:
+    no = F.lit(False)
+    return rows.withColumns({"__known": no, "__equal": no, "__aside": F.lit(None).cast("string")})
+
+
+def _with_known(merge: Merge, rows: DataFrame) -> tuple[DataFrame, Observation]:
+    """Keep the record that counts of each key and moment, and say whether the table has one.
+
+    `__known` says that it has, `__equal` that it is the same; what is set aside has `__aside`.
+    """
+    contract, lost = merge.contract, Observation()
+    identity = [*contract.keys]
+    if contract.history.sequence_by:
+        identity.append(contract.history.sequence_by)
+    placed = with_place(
+        rows.withColumns(dict.fromkeys(("__gone", "__absent"), F.lit(False))), contract
+    )
+    tied = F.col("__tied") & F.lit(contract.history.tie_break == "quarantine")
+    placed = placed.withColumn("__aside", F.when(tied, "tie"))
+    beside = (F.col("__place") > 1) & F.col("__aside").isNull() & F.col("__equal")
+    best = placed.observe(lost, F.count(F.when(beside, 1)).alias("lost_equal"))
+    best = best.where("__place = 1 OR __aside IS NOT NULL")
+    stored = merge.versions().select(*map(quote, identity), F.col("_row_hash").alias("__had"))
+    both = best.join(stored.dropDuplicates(identity), identity, "left")
+    known = F.col("__had").isNotNull() & F.col("__aside").isNull()
+    said = {"__known": known, "__equal": F.col("__had") == F.col("_row_hash")}
+    return both.withColumns(said), lost
+
+
+def _result(merge: Merge, n: dict[str, Any]) -> MergeResult:
+    duplicates = n["lost_equal"] + n["known_equal"]
+    quarantined = n["rejected"] + n["ties"]
+    return MergeResult(
+        table=merge.table,
+        run_id=merge.batch.run_id,
+        opened=n["opened"],
+        duplicates=duplicates,
+        superseded=n["all"] - quarantined - n["opened"] - duplicates,
+        quarantined=quarantined,
+    )

@@ -62,9 +62,9 @@ def place_counts() -> list[Expression]:
 def late_counts(placed: Expression) -> list[Expression]:
     """Return what is counted of late rows, of those that count at their moment."""
     late = placed & F.col("__late")
-    # The current version began after the extract: it stays. So it does where late changes are not
-    # exact.
-    stays = (F.col("__since") > F.col("__moment")) | F.col("__aside").isNotNull()
+    # The current version shows what came after the extract: it stays. So it does where late
+    # changes are not exact.
+    stays = (F.col("__newest") > F.col("__moment")) | F.col("__aside").isNotNull()
     stays = (F.col("__kind") == "absent") & stays
     return [
         F.count(F.when(late & F.col("__aside").isNull(), 1)).alias("late"),

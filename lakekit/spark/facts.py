@@ -19,17 +19,18 @@ from lakekit.spark.branch import branch_of
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.forms import in_contract_form, in_table_form
-from lakekit.spark.records import sequence_of
+from lakekit.spark.records import sequence_of, tie
+from lakekit.spark.scopes import known_scopes
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import FACTS_DDL, create_facts_table
 
 
 @dataclass(frozen=True)
 class FullExtract:
-    """A full extract that is merged: its moment (ISO, UTC) and its scopes, as JSON texts."""
+    """A full extract that is merged: its moment (ISO, UTC) and its scopes; None is everywhere."""
 
     moment: str
-    scopes: tuple[str, ...]
+    scopes: tuple[str, ...] | None
 
 
 class Facts:
@@ -48,12 +49,18 @@ class Facts:
 
     @cached_property
     def full_extracts(self) -> list[FullExtract]:
-        """The full extracts that are merged, oldest first; read once."""
+        """The full extracts that are merged, oldest first; read once.
+
+        Raises:
+            SchemaMismatchError: Their scopes are not those of the contract.
+        """
         if not self.exists:
             return []
         merged = self._told().where("_op = 'X'")
         rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
-        told = {FullExtract(row["moment"], tuple(row["_scopes"] or ())) for row in rows}
+        told = {
+            FullExtract(row["moment"], known_scopes(row["_scopes"], self._contract)) for row in rows
+        }
         return sorted(told, key=lambda each: each.moment)
 
     def records(self) -> DataFrame:
@@ -72,17 +79,20 @@ class Facts:
     def deletions(self) -> DataFrame | None:
         """Return the newest known deletion of each key, where order needs it.
 
-        `__deleted_at` is its moment, `__deleted_in` the extraction time of its run. Exact
-        histories are derived from all facts instead.
+        `__deleted_at` is its moment, `__deleted_tie` what decides at that moment, `__deleted_in`
+        the extraction time of its run. Exact histories are derived from all facts instead.
         """
         if self.exact or not self.exists:
             return None
         keys = [quote(key) for key in self._contract.keys]
-        deletes = self.records().where("_op = 'D'").groupBy(*keys)
-        newest = deletes.agg(F.max(F.struct("_sequence", "_ingested_at")).alias("__newest_delete"))
-        return newest.select(
+        records = self.records().where("_op = 'D'")
+        tied = F.expr(tie(self._contract)).alias("__tie")
+        newest = F.max(F.struct("_sequence", tied, "_ingested_at")).alias("__newest_delete")
+        deletes = records.groupBy(*keys).agg(newest)
+        return deletes.select(
             *keys,
             F.col("__newest_delete._sequence").alias("__deleted_at"),
+            F.col("__newest_delete.__tie").alias("__deleted_tie"),
             F.col("__newest_delete._ingested_at").alias("__deleted_in"),
         )
 
@@ -154,6 +164,8 @@ class Facts:
     def full_extract(self, scopes: Sequence[str]) -> DataFrame:
         """Return the fact that a full extract was merged."""
         known = F.array(*map(F.lit, scopes)).cast("array<string>")
+        if not self._contract.history.delete_scope:
+            known = F.lit(None).cast("array<string>")
         return self._without_content(self._spark.range(1), "X", known)
 
     def _without_content(self, rows: DataFrame, op: str, scopes: Expression) -> DataFrame:

@@ -8,11 +8,22 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from lakekit.contracts import RESERVED, Contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.identifiers import quote_table
+from lakekit.sql.identifiers import quote, quote_table
 
 
 def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
-    """Put nested fields in the contract's order: within maps a union takes them by their place."""
+    """Return the rows of a table as its contract would make it.
+
+    A column that is renamed has its new name, one that is new is null. Nested fields come in the
+    contract's order: within maps a union takes them by their place.
+    """
+    have = {name.lower(): name for name in stored.columns}
+    for column in contract.stored:
+        if column.name.lower() not in have:
+            old = have.get((column.renamed_from or "").lower())
+            none = F.lit(None).cast(column.type)
+            stored = stored.withColumn(column.name, F.col(quote(old)) if old else none)
+            stored = stored.drop(old) if old else stored
     nested = [c for c in contract.stored if c.sql_type.fields and c.name in stored.columns]
     if not nested:
         return stored

@@ -1,25 +1,27 @@
 """Records beside the current versions of their keys. Frames in and out; no actions."""
 
-from collections.abc import Sequence
-
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.records import sequence
+from lakekit.spark.records import sequence, tie
+from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash, state_hash
 from lakekit.sql.tables import marks
 
 
-def select_base(versions: DataFrame, contract: Contract, *, ended: bool = False) -> DataFrame:
+def select_base(
+    versions: DataFrame, contract: Contract, *, ended: bool = False, filling: bool = False
+) -> DataFrame:
     """Narrow versions, one of each key, to what a comparison needs.
 
     Args:
         versions: The current ones, or the newest ones of all keys.
         contract: Its keys and options.
         ended: Whether there are versions that are not current.
+        filling: Whether columns of the table are still to be filled.
 
     Returns:
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
@@ -36,8 +38,10 @@ def select_base(versions: DataFrame, contract: Contract, *, ended: bool = False)
     if contract.history.ignore_null_updates:
         row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
         rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
-    if contract.history.mode == "scd1":
+    if contract.history.mode == "scd1" or filling:
         rows.append("_ingested_at AS __base_ingested")
+    if contract.history.mode == "scd1":
+        rows.append(f"{tie(contract)} AS __base_tie")
     return versions.selectExpr(
         *[quote(name) for name in names],
         "_valid_from AS __since",
@@ -52,7 +56,9 @@ def select_base(versions: DataFrame, contract: Contract, *, ended: bool = False)
 def _newest(contract: Contract) -> str:
     history = contract.history
     column = contract.column(history.sequence_by) if history.sequence_by else None
-    if history.late_changes == "exact" or column not in contract.untracked:
+    # Before it, the scope of a key may have been another.
+    moved = any(c.name in history.delete_scope for c in contract.untracked)
+    if (history.late_changes == "exact" and not moved) or column not in contract.untracked:
         return "_valid_from"
     return f"greatest(_valid_from, {sequence(column)})" if overwrites(contract) else "_valid_from"
 
@@ -155,10 +161,3 @@ def _compares_untracked(contract: Contract) -> bool:
 def overwrites(contract: Contract) -> bool:
     """Whether untracked columns are renewed in place."""
     return contract.history.untracked == "overwrite" and bool(contract.untracked)
-
-
-def scope_text(scope: Sequence[str]) -> str:
-    """Return the expression of a row's scope as JSON text, nulls included."""
-    if not scope:
-        return "CAST(NULL AS string)"
-    return f"to_json(struct({', '.join(map(quote, scope))}), map('ignoreNullFields', 'false'))"

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import order
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts
@@ -27,28 +27,33 @@ from lakekit.sql.row_hash import row_hash, state_hash
 def late_keys(
     merge: Merge, staged: DataFrame, facts: Facts, counts: dict[str, Any]
 ) -> DataFrame | None:
-    """Return the keys that do not simply move forward, or None; written beside the change set."""
-    flagged = staged.where("__late AND __aside IS NULL").select(*merge.keys)
+    """Return the keys that do not simply move forward, or None; written beside the change set.
+
+    Beside each key is `__earliest`: before that moment, the run says nothing new of it.
+    """
+    names = list(merge.contract.keys)
+    # What a full extract holds is said at its own time, too.
+    first = F.least(F.min("__moment"), merge.moment) if merge.full else F.min("__moment")
+    news = staged.where("__aside IS NULL AND __kind != 'same'").groupBy(*merge.keys)
+    own = news.agg(first.alias("__earliest"), F.max("__late").alias("__flagged"))
+    late = own.where("__flagged")
     if counts["earliest"] and facts.any_since(counts["earliest"]):
-        own = staged.where("__aside IS NULL AND __kind != 'same'")
-        first = F.broadcast(own.groupBy(*merge.keys).agg(F.min("__moment").alias("__moment")))
         known = facts.records().select(*merge.keys, F.col("_sequence").alias("__known_at"))
-        met = known.join(first, list(merge.contract.keys)).where("__known_at >= __moment")
-        flagged = flagged.unionByName(met.select(*merge.keys))
+        met = known.join(F.broadcast(own), names).where("__known_at >= __earliest")
+        late = late.unionByName(met.select(*late.columns)).distinct()
     elif not counts["late"]:
         return None
     path = f"{merge.place}/late"
-    found, seen = write_counted(flagged.distinct(), path, F.count(F.lit(1)).alias("keys"))
-    return found if seen["keys"] else None
+    found, seen = write_counted(late.drop("__flagged"), path, F.count(F.lit(1)).alias("keys"))
+    return sent(found, seen["keys"]) if seen["keys"] else None
 
 
 def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Settled:
     """Derive the versions of some keys again and compare them with what the table has."""
-    names, late = list(merge.contract.keys), F.broadcast(keys)
+    names = list(merge.contract.keys)
     # It is looked at from several sides; the table itself is read once.
-    existing = merge.versions().join(late, names, "left_semi")
-    existing = write_down(existing, f"{merge.place}/existing")
-    own = rows.where("__aside IS NULL").join(late, names, "left_semi")
+    existing = write_down(merge.versions().join(keys, names), f"{merge.place}/existing")
+    own = rows.where("__aside IS NULL").join(keys, names, "left_semi")
     resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
     resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
     changes = compare(resolved, existing, merge.contract)

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
-from lakekit.spark.join import scope_text
+from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
@@ -25,17 +25,17 @@ def full_extract_facts(
     known: DataFrame,
     extracts: Sequence[FullExtract],
 ) -> DataFrame:
-    """Return the presences and the absences of some keys in the full extracts that are merged.
+    """Return the presences and absences of some keys in the full extracts since `__earliest`.
 
     A key was there if it was alive then, within the extract's scopes. Where the versions cannot
     tell, the companion does: of keys that were there without a record that counts (W).
     """
-    extract = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
+    told_then = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
     at, then, was = F.col("__at"), F.col("__then"), F.col("__was")
     told = (
         _by_key(contract, keys, existing, known)
-        .withColumn("__extract", F.explode(extract))
-        .withColumn("__at", F.col("__extract.moment").cast("timestamp_ntz"))
+        .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
+        .withColumn("__at", _moment(F.col("__extract")))
         .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
@@ -47,7 +47,7 @@ def full_extract_facts(
     if contract.history.delete_scope:
         scopes = F.col("__extract.scopes")
         scope = F.expr(scope_text(contract.history.delete_scope))
-        gone = gone | ~F.array_contains(scopes, scope)
+        gone = gone | ~F.coalesce(F.array_contains(scopes, scope), F.lit(True))
     return fact(
         contract, told, ingested=at, moment=at, gone=gone,
         priority=F.when(gone, ABSENCE).otherwise(PRESENCE),
@@ -69,11 +69,21 @@ def _by_key(
     rows = existing.select(*names, version.alias("__version")).unionByName(
         known.select(*names, record.alias("__record")), allowMissingColumns=True
     )
-    rows = rows.unionByName(keys.select(*names), allowMissingColumns=True)
+    rows = rows.unionByName(keys, allowMissingColumns=True)
     return rows.groupBy(*names).agg(
+        F.max("__earliest").alias("__earliest"),
         F.collect_list("__version").alias("__versions"),
         F.collect_list("__record").alias("__records"),
     )
+
+
+def _moment(extract: Expression) -> Expression:
+    return extract["moment"].cast("timestamp_ntz")
+
+
+def _not_before_the_run(extract: Expression) -> Expression:
+    """Whether a run says anything of the key that an extract may have judged otherwise."""
+    return _moment(extract) >= F.col("__earliest")
 
 
 def _holds(version: Expression) -> Expression:

@@ -29,9 +29,10 @@ def gather_facts(
 
     Args:
         merge: The run.
-        existing: All versions of these keys.
+        existing: All versions of these keys, each with `__earliest`.
         own: The staged rows of these keys.
-        keys: The keys.
+        keys: The keys, with `__earliest`: what full extracts said before that moment the versions
+            show, and the gaps between them.
         facts: The table's companion.
 
     Returns:
@@ -44,7 +45,7 @@ def gather_facts(
     extracts, names = facts.full_extracts, list(merge.contract.keys)
     known = None
     if facts.exists:
-        known = facts.records().join(F.broadcast(keys), names, "left_semi")
+        known = facts.records().join(keys, names, "left_semi")
     parts = [
         _versions(existing, merge.contract, extracts),
         _gaps(existing, merge.contract, extracts),
@@ -71,7 +72,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     start = F.col("_valid_from")
     brought = _at_extract(start, full) & (sequence_of(contract) < start)
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    existing = existing.where(~(gone & _at_extract(start, full)))
+    existing = existing.where(~(gone & _told_by_extract(start, full)))
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
     renewed = renewed_after(start, contract)
@@ -88,16 +89,18 @@ def _at_extract(moment: Expression, full: Sequence[FullExtract]) -> Expression:
     return moment.isin([F.lit(each.moment).cast("timestamp_ntz") for each in full])
 
 
-def _gaps(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
-    """A version that ends without a next one says that its key is gone.
+def _told_by_extract(moment: Expression, full: Sequence[FullExtract]) -> Expression:
+    """Whether a full extract says itself who was absent, and where that counts."""
+    return _at_extract(moment, full) & (moment >= F.col("__earliest"))
 
-    At a full extract that says itself who was absent, and where that counts, nothing is added.
-    """
+
+def _gaps(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
+    """A version that ends without a next one says that its key is gone, if no extract says it."""
     forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
     ends = existing.withColumn("__next", F.lead("_valid_from").over(forward)).where(
         "_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)"
     )
-    ends = ends.where(~_at_extract(F.col("_valid_to"), full))
+    ends = ends.where(~_told_by_extract(F.col("_valid_to"), full))
     return fact(
         contract, ends, ingested=F.col("_ingested_at"), moment=F.col("_valid_to"),
         gone=F.lit(True), priority=ABSENCE,

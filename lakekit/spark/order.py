@@ -22,8 +22,8 @@ from lakekit.sql.identifiers import quote
 
 STAGED = (
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
-    "__kind", "__absent", "__late", "__aside", "__since", "__base_hash", "__act", "__first",
-    "__start", "__until", "__close_at", "__replaced", "__alive", "__scope",
+    "__kind", "__absent", "__late", "__aside", "__since", "__newest", "__base_hash", "__act",
+    "__first", "__start", "__until", "__close_at", "__replaced", "__alive", "__scope",
 )  # fmt: skip
 
 
@@ -37,11 +37,13 @@ class Sight:
     newest_full: moment of the last full extract that is merged, with a sequence; else None.
     behind: the run is a full extract older than the end of a version that is not current.
     later: columns that the table got after its first version, and that may be filled.
+    later_until: the newest extraction time that it knew then; null if it is not known.
     """
 
     newest_full: str | None = None
     behind: bool = False
     later: tuple[str, ...] = ()
+    later_until: str | None = None
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
@@ -80,7 +82,7 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
         known = known & ~F.col("__other")
     if sight.later:
-        known = known | (F.col("__first") & (F.col("__without_later") == F.col("__before")))
+        known = known | _fills(sight)
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
         F.col("__before").isNull() | ~known
     )
@@ -101,6 +103,14 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         )
     )
     return _with_act(framed, contract, whole)
+
+
+def _fills(sight: Sight) -> Expression:
+    """Whether a row has first values of columns for which its current version is too old."""
+    first = F.col("__first") & (F.col("__without_later") == F.col("__before"))
+    if sight.later_until is None:
+        return first
+    return first & (F.col("__base_ingested") <= F.lit(sight.later_until).cast("timestamp_ntz"))
 
 
 def closes() -> Expression:

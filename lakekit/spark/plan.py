@@ -21,7 +21,7 @@ from lakekit.spark.records import read_batch, sequence_of, with_facts
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
-from lakekit.sql.tables import LATER_COLUMNS
+from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         newest_full=newest,
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=() if contract.history.new_column == "reversion" else later,
+        later_until=merge.table_property(LATER_UNTIL) or None,
     )
     staged = stage(merge, sight, facts.deletions())
     _refuse(merge, staged.counts)
@@ -73,7 +74,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     settled = None
     if keys is not None:
         settled = settle(merge, rows, keys, facts)
-        rows = rows.join(F.broadcast(keys), list(contract.keys), "left_anti")
+        rows = rows.join(keys, list(contract.keys), "left_anti")
         row = rows.agg(*act_counts()).first()
         n |= row.asDict() if row else {}
     # What only says what is known is counted as it is read, or as a row.
@@ -137,19 +138,18 @@ def _quarantined(contract: Contract) -> list[str]:
 
 
 def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
-    history = merge.contract.history
-    lost = n["lost_other"] + late.lost_other
-    ordered = history.sequence_by is not None
     refused = "late" in _quarantined(merge.contract)
+    # What scd1 does not keep of a key: partial records before the last.
+    passed = n["short"] if merge.contract.history.mode == "scd1" else 0
     return MergeResult(
         table=merge.table,
         run_id=merge.batch.run_id,
-        opened=n["open"] + late.opened,
-        closed=n["closes"] + n["short"] + late.closed,
+        opened=n["open"] - passed + late.opened,
+        closed=n["closes"] + n["short"] - passed + late.closed,
         deleted=n["absences"] + n["delete"] + late.deleted,
         unchanged=n["same"] + n["assert"] + n["overwrite"] + late.unchanged,
-        duplicates=n["lost_equal"] + (0 if ordered else lost) + late.lost_equal,
-        superseded=(lost if ordered else 0) + (0 if refused else n["set_aside"]),
+        duplicates=n["lost_equal"] + late.lost_equal,
+        superseded=n["lost_other"] + passed + late.lost_other + (0 if refused else n["set_aside"]),
         quarantined=n["rejected"] + n["ties"] + (n["set_aside"] if refused else 0),
         deletes=n["delete"] + n["tombstone"] + n["ignored"] + late.deletes,
         restored=late.restored,
@@ -176,7 +176,7 @@ def _remembered(
             frames.append(overwritten.where("_op = 'P'"))
     else:
         if settled and settled.facts is not None and settled.keys is not None:
-            rows = rows.join(F.broadcast(settled.keys), list(contract.keys), "left_anti")
+            rows = rows.join(settled.keys, list(contract.keys), "left_anti")
             frames.append(facts.of_settled(settled.facts))
         if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["merged"]:
             frames.append(facts.of_rows(rows.where(_unseen() if facts.exact else "__gone")))

@@ -11,6 +11,7 @@ from lakekit.spark.branch import branch_name
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
+from lakekit.spark.forms import in_contract_form
 from lakekit.spark.pin import pin
 from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
@@ -19,7 +20,7 @@ from lakekit.spark.tables import describe_table
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import LATER_COLUMNS, control_ddl
+from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, control_ddl
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class _Preview(Merge):
 
     def table_property(self, name: str) -> str:
         known = super().table_property(name) if self.exists else ""
+        if name == LATER_UNTIL and self.added:
+            # It would be set to what the table shows now.
+            return ""
         later = ",".join(filter(None, (known, *self.added)))
         return later if name == LATER_COLUMNS else known
 
@@ -108,10 +112,7 @@ def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
     known = merge.spark.table(quote_table(merge.table))
     have = {name.lower() for name in known.columns}
     new = [c for c in contract.stored if c.name.lower() not in have]
-    for column in new:
-        if column.renamed_from and column.renamed_from.lower() in have:
-            known = known.withColumnRenamed(column.renamed_from, column.name)
-    known = known.to(_empty(merge).schema)
+    known = in_contract_form(known, contract).to(_empty(merge).schema)
     if any(statement.startswith("UPDATE ") for statement in evolves):
         known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
     added = tuple(c.name for c in new if (c.renamed_from or "").lower() not in have)

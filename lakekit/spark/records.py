@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
+from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
 from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
 from lakekit.sql.identifiers import literal, quote
@@ -114,9 +115,6 @@ def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFram
         `_row_hash`, `__digest`, `__rest` (hash of the untracked columns) and `__tie` (what decides
         between records of one moment, before the position).
     """
-    history = contract.history
-    ties = () if history.tie_break == "quarantine" else history.tie_break
-    tie = ", ".join(quote(name) for name in ties if name != "file_position")
     facts = records.selectExpr(
         *[quote(c.name) for c in contract.stored],
         "_source_file",
@@ -127,9 +125,16 @@ def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFram
         f"{_gone(contract, batch)} AS __gone",
         f"{row_hash(contract.tracked)} AS _row_hash",
         f"{row_hash(contract.untracked)} AS __rest",
-        f"struct({tie or '0 AS none'}) AS __tie",
+        f"{tie(contract)} AS __tie",
     )
     return facts.withColumn("__digest", F.expr(state_hash(contract)))
+
+
+def tie(contract: Contract) -> str:
+    """Return the expression of what decides between records of one moment, the greatest first."""
+    ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
+    names = ", ".join(quote(name) for name in ties if name != FILE_POSITION)
+    return f"struct({names or '0 AS none'})"
 
 
 def moment_of(contract: Contract, batch: Batch) -> str:

@@ -70,9 +70,9 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         F.lit(True).alias("__old"),
         *[F.col(quote(name)).alias(f"__old_{name}") for name in dropped],
     )
+    alike = F.col("_row_hash") == F.col("__old_hash")
     same = (F.col("__gone") == F.col("__old_gone")) & (
-        F.col("__gone")
-        | ((F.col("_row_hash") == F.col("__old_hash")) & (F.col("__rest") == F.col("__old_rest")))
+        F.col("__gone") | (alike & (F.col("__rest") == F.col("__old_rest")))
     )
     ends = F.col("__to").eqNullSafe(F.col("__old_to"))
     kind = (
@@ -83,7 +83,8 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    kept = {name: F.when(same, F.col(quote(f"__old_{name}"))) for name in dropped}
+    renewed = alike & ~F.col("__gone") & ~F.col("__old_gone")
+    kept = {name: F.when(renewed, F.col(quote(f"__old_{name}"))) for name in dropped}
     used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone"]
     return joined.withColumns(kept).drop(*used, *[f"__old_{name}" for name in dropped])
 

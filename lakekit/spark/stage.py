@@ -78,6 +78,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")
         rows = with_filled(rows.withColumn("__partial", partial), contract)
+        rows = _with_earlier_hash(rows, contract, sight) if sight.later else rows
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     staged, acts = write_counted(resolved, place, *act_counts())
     seen = (joined, placed, *([based] if merge.full else []))
@@ -94,10 +95,9 @@ def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) ->
     records = read_batch(merge.spark, contract, merge.batch)
     records = with_facts(records, contract, merge.batch)
     if sight.later:
-        added = [c for c in contract.tracked if c.name in sight.later]
-        records = records.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
+        records = _with_earlier_hash(records, contract, sight)
     versions = _newest_versions(merge) if sight.behind else merge.current()
-    base = join.select_base(versions, contract, ended=sight.behind)
+    base = join.select_base(versions, contract, ended=sight.behind, filling=bool(sight.later))
     # Building on the narrow side spares the sort of whole records.
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
@@ -112,6 +112,12 @@ def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) ->
         hint = hint if contract.history.ignore_null_updates else "broadcast"
     joined = join.join_base(records, base, contract, how, hint=hint)
     return join.with_kind(joined, contract, merge.moment)
+
+
+def _with_earlier_hash(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
+    """Add the hash without the columns that the table still fills."""
+    added = [c for c in contract.tracked if c.name in sight.later]
+    return rows.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
 
 
 def _newest_versions(merge: Merge) -> DataFrame:
@@ -136,7 +142,7 @@ def _aside(contract: Contract) -> Expression:
     old = history.mode == "scd1" and history.sequence_by is not None
     if old or history.late_changes != "exact":
         aside = F.when(F.col("__late"), F.when(F.col("__absent"), "gone").otherwise("late"))
-    if history.tie_break == "quarantine" and history.sequence_by is not None:
+    if history.tie_break == "quarantine":
         aside = F.when(F.col("__tied"), "tie").otherwise(aside)
     return aside
 
@@ -144,10 +150,10 @@ def _aside(contract: Contract) -> Expression:
 def _within_scopes(staged: Staged, contract: Contract) -> Staged:
     """Forget the absences outside the scopes that the extract holds, and count again.
 
-    Of a key whose current version began later, the scope that it had then will tell.
+    Of a key whose current version shows what came later, the scope that it had then will tell.
     """
     scopes = scopes_of(staged.counts)
-    younger = F.col("__base_hash").isNull() | (F.col("__since") > F.col("__moment"))
+    younger = F.col("__base_hash").isNull() | (F.col("__newest") > F.col("__moment"))
     then = F.lit(contract.history.exact) & F.col("__late") & younger
     rows = staged.rows.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
     rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))

@@ -6,7 +6,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.spark.iceberg import load_table
-from lakekit.sql.evolve import evolve_columns, evolve_table
+from lakekit.sql.evolve import evolve_columns, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import create_table
 from lakekit.sqltypes import parse_type
@@ -30,7 +30,10 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
     columns, properties, partition = describe_table(spark, table)
-    statements = evolve_table(contract, table, columns, properties=properties, partition=partition)
+    newest = _newest(spark, table) if new_columns(contract, columns) else ""
+    statements = evolve_table(
+        contract, table, columns, properties=properties, partition=partition, newest=newest
+    )
     facts = layout.facts_table(table)
     # It may be behind its table: a crash can come between the statements.
     if spark.catalog.tableExists(facts):
@@ -38,6 +41,13 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))
+
+
+def _newest(spark: SparkSession, table: str) -> str:
+    """Return the newest extraction time that a table's rows show; the year 1 if it is empty."""
+    newest = "coalesce(max(_ingested_at), TIMESTAMP_NTZ '0001-01-01')"
+    told = spark.table(quote_table(table)).selectExpr(f"CAST({newest} AS string) AS newest").first()
+    return str(told["newest"]) if told else ""
 
 
 def describe_table(

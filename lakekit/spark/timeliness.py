@@ -11,17 +11,19 @@ from lakekit.sql.row_hash import state_hash
 
 
 def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Rank the rows of one key and moment (of one key in scd1); `__place` 1 counts.
+    """Rank the rows of one key and moment; `__place` 1 counts. In scd1 those of one key.
+
+    Partial records do each say something, in scd1 too.
 
     `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
     """
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
-    group = Window.partitionBy(*keys) if contract.history.mode == "scd1" else moment
-    quarantined = contract.history.tie_break == "quarantine" and contract.history.sequence_by
+    latest = contract.history.mode == "scd1" and not contract.history.ignore_null_updates
+    group = Window.partitionBy(*keys) if latest else moment
     best = group.orderBy(
         # What is set aside does not stand before an older record.
-        *([F.col("__tied").asc()] if quarantined else []),
+        *([F.col("__tied").asc()] if contract.history.tie_break == "quarantine" else []),
         F.col("__moment").desc(),
         F.col("__absent").asc(),
         F.col("__tie").desc(),
@@ -63,10 +65,19 @@ def with_presence(
 
 
 def _deleted(moment: Expression, extracted: Expression) -> Expression:
-    """Whether the newest deletion of the key beats a row: it is later, or told by a later run."""
+    """Whether the newest deletion of the key beats a row."""
     at = F.col("__deleted_at")
-    beaten = (moment < at) | ((moment == at) & (extracted < F.col("__deleted_in")))
-    return F.coalesce(beaten, F.lit(False))
+    lost = (moment == at) & _loses(extracted, F.col("__deleted_tie"), F.col("__deleted_in"))
+    return F.coalesce((moment < at) | lost, F.lit(False))
+
+
+def _loses(extracted: Expression, tie: Expression, told: Expression) -> Expression:
+    """Whether a row loses to what another run told of its moment.
+
+    The columns of the tie-break decide, then the later extract; of one time the later arrival.
+    """
+    mine = F.col("__tie")
+    return (mine < tie) | ((mine == tie) & (extracted < told))
 
 
 def with_lateness(
@@ -85,8 +96,8 @@ def with_lateness(
     since, moment = F.col("__newest"), F.col("__moment")
     late = F.col("__known") & (moment <= since)
     if contract.history.mode == "scd1" and contract.history.sequence_by:
-        # At one moment the later extract counts, and of two at one time the later arrival.
-        earlier = (moment == since) & (extracted < F.col("__base_ingested"))
+        known = F.col("__base_tie"), F.col("__base_ingested")
+        earlier = (moment == since) & _loses(extracted, *known)
         late = F.col("__known") & ((moment < since) | earlier)
     if "__deleted_at" in rows.columns:
         scd1 = contract.history.mode == "scd1"

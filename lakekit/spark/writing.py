@@ -103,6 +103,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     if contract.history.mode == "scd1":
         rows = rows.where("__until IS NULL")
     start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
+    rows = _with_dropped(merge, rows) if plan.drops else rows
     rows = rows.withColumn("__ingested", merge.moment)
     versions = _select(merge, rows, start, F.col("__until"))
     if plan.settled and plan.settled.versions is not None:
@@ -110,6 +111,19 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
         settled = _select(merge, fresh, F.col("__from"), F.col("__to"))
         versions = versions.unionByName(settled, allowMissingColumns=True)
     return versions
+
+
+def _with_dropped(merge: Merge, rows: DataFrame) -> DataFrame:
+    """Let a version that is renewed keep what it holds in columns that the contract has dropped."""
+    current, keys = merge.current(), list(merge.contract.keys)
+    names = dropped_names(current, merge.contract)
+    if not names:
+        return rows
+    renewed = rows.where("__act = 'overwrite'").select(*merge.keys)
+    held = current.join(renewed, keys, "left_semi").select(*merge.keys, *map(quote, names))
+    both = rows.join(held, keys, "left")
+    kept = {name: F.when(F.col("__act") == "overwrite", F.col(quote(name))) for name in names}
+    return both.withColumns(kept)
 
 
 def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -> DataFrame:

@@ -1,6 +1,6 @@
 """From a table that exists to its contract, as statements. Pure: nothing here runs anything."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 from lakekit.contracts import Contract
@@ -10,6 +10,7 @@ from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     LATER_COLUMNS,
+    LATER_UNTIL,
     TRACKED_COLUMNS,
     TRACKED_FIELDS,
     marks,
@@ -28,6 +29,7 @@ def evolve_table(
     *,
     properties: Mapping[str, str],
     partition: Sequence[str] = (),
+    newest: str = "",
 ) -> list[str]:
     """Return what brings a table to its contract, in order; nothing if it is there.
 
@@ -39,13 +41,17 @@ def evolve_table(
         columns: Name and DDL type of the columns that it has.
         properties: Its properties.
         partition: Its partition fields, as the contract writes them.
+        newest: The newest extraction time that its rows show, UTC; empty if it is not known.
 
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
     """
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
-    later = _later(contract, known, properties)
+    added = new_columns(contract, known)
+    before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
+    named = ",".join(dict.fromkeys([*before, *added]))
+    later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
     # Before they are added: after a crash in between, no one could tell that they are new.
     statements = _set_properties(table, later, properties)
     statements += evolve_columns(contract, table, columns)
@@ -87,15 +93,19 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
     return statements
 
 
-def _later(contract: Contract, known: set[str], properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the property that says which columns are still filled, if any are to be added."""
-    added = [
+def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
+    """Return the columns that a table lacks under their name and the one before.
+
+    Args:
+        contract: What the table should be.
+        known: The names of the columns that it has.
+    """
+    have = {name.lower() for name in known}
+    return [
         column.name
         for column in contract.stored
-        if known.isdisjoint((column.name.lower(), (column.renamed_from or "").lower()))
+        if have.isdisjoint((column.name.lower(), (column.renamed_from or "").lower()))
     ]
-    before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
-    return {LATER_COLUMNS: ",".join(dict.fromkeys([*before, *added]))} if added else {}
 
 
 def _set_properties(

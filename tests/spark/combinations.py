@@ -120,5 +120,20 @@ LONG = (
     # A late deletion that a full extract contradicts leaves the row as it is, so in order only.
     Combination("latest_of_all_kinds", {**CHANGES, "mode": "scd1"}, late=False, faults=True),
     Combination("latest_by_extraction_time", {"mode": "scd1"}, ("full", "incremental"), late=False),
+    Combination(
+        "tie_quarantine_by_extraction_time",
+        {"tie_break": "quarantine"},
+        ("full", "incremental"),
+        late=False,
+        faults=True,
+    ),
+    Combination("latest_tie_columns", {**CHANGES, "mode": "scd1", "tie_break": ["n"]}, MOVED),
+    Combination(
+        "append_tie_quarantine",
+        {"mode": "append", "sequence_by": "at", "tie_break": "quarantine"},
+        ("incremental",),
+        faults=True,
+    ),
+    Combination("latest_partial", {**CHANGES, **PARTIAL, "mode": "scd1"}, late=False, faults=True),
     Combination("append_first", {"mode": "append"}, ("incremental",), late=False, ties=False),
 )

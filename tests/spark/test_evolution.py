@@ -8,6 +8,7 @@ from lakekit.spark import small
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.tables import LATER_COLUMNS
 from tests.spark.conftest import CONTRACT
+from tests.spark.test_semantics_late import TEXT, at, told
 
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:"))
 REVERSION = load_contract(
@@ -25,7 +26,7 @@ A, B = {"id": 1, "name": "a", "city": "x"}, {"id": 2, "name": "b", "city": "y"}
 TOWN_A, TOWN_B = {"id": 1, "name": "a", "town": "x"}, {"id": 2, "name": "b", "town": "y"}
 
 
-@pytest.fixture(autouse=True, params=[-1, 1 << 20], ids=["delta", "overwrite"])
+@pytest.fixture(params=[-1, 1 << 20], ids=["delta", "overwrite"])
 def both_ways_of_writing(request, monkeypatch):
     monkeypatch.setattr(small, "FEW_BYTES", request.param)
 
@@ -116,6 +117,7 @@ def test_a_table_whose_columns_are_called_like_secrets_is_evolved_once(load, spa
     assert not create_or_evolve(spark, secret, table).changes
 
 
+@pytest.mark.usefixtures("both_ways_of_writing")
 def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, rows, spark, table):
     load(1, A, B)
     create_or_evolve(spark, MORE, table)
@@ -130,6 +132,22 @@ def test_a_new_column_is_filled_into_the_current_versions_and_opens_none(load, r
         (1, "2", 3, None, True),
         (2, None, 1, 3, False),
         (2, "3", 3, None, True),
+    ]
+
+
+def test_only_versions_from_before_a_new_column_are_filled(load, rows, spark, table):
+    load(1, A, extract="incremental")
+    create_or_evolve(spark, MORE, table)
+    load(2, B, extract="incremental", promise=MORE)
+
+    told = (A | {"zip": "1"}, B | {"zip": "2"})
+    done = load(3, *told, extract="incremental", promise=MORE)
+
+    assert (done.opened, done.closed) == (1, 1)
+    assert rows("id, zip") == [
+        (1, "1", 1, None, True),
+        (2, None, 2, 3, False),
+        (2, "2", 3, None, True),
     ]
 
 
@@ -159,6 +177,7 @@ def test_a_new_column_opens_versions_if_the_contract_wants_it(load, rows, spark,
     ]
 
 
+@pytest.mark.usefixtures("both_ways_of_writing")
 def test_a_renamed_and_a_widened_column_open_nothing(load, rows, spark, table):
     load(1, A, B)
     create_or_evolve(spark, RENAMED, table)
@@ -174,6 +193,7 @@ def test_a_renamed_and_a_widened_column_open_nothing(load, rows, spark, table):
     ]
 
 
+@pytest.mark.usefixtures("both_ways_of_writing")
 def test_a_dropped_column_stays_and_is_null_from_now_on(load, rows, spark, table):
     load(1, A, B)
     create_or_evolve(spark, FEWER, table)
@@ -187,6 +207,34 @@ def test_a_dropped_column_stays_and_is_null_from_now_on(load, rows, spark, table
         (1, "c", None, 3, None, True),
         (2, "b", "y", 1, None, True),
     ]
+
+
+@pytest.mark.usefixtures("both_ways_of_writing")
+@pytest.mark.parametrize("late", [False, True])
+def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_column(
+    load, rows, spark, table, late
+):
+    fewer = load_contract(TEXT.replace("  - {name: city, type: string}\n", ""))
+    told(load, "changes", 5, at(5, "a", seen=1, city="x"))
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 7, at(7, "a", seen=2), *([at(4, "b")] if late else []), promise=fewer)
+
+    assert rows("id, name, city, seen")[-1] == (1, "a", "x", 2, 5, None, True)
+
+
+def test_a_partial_record_fills_a_new_column_and_opens_nothing(load, rows, spark, table):
+    text = TEXT.replace("keys: [id]", "keys: [id], ignore_null_updates: true")
+    text, before = text.replace("[name]", "[name, zip]"), load_contract(text)
+    after = load_contract(
+        text.replace("  - {name: op,", "  - {name: zip, type: string}\n  - {name: op,")
+    )
+    told(load, "changes", 5, at(5, "a", seen=1), promise=before)
+    create_or_evolve(spark, after, table)
+
+    told(load, "changes", 7, at(7, None, zip="z"), promise=after)
+
+    assert rows("id, name, zip, seen") == [(1, "a", "z", 1, 5, None, True)]
 
 
 def test_the_companion_lives_on_when_a_field_is_taken_out_of_a_column(load, rows, spark, table):
@@ -211,6 +259,7 @@ def test_the_companion_lives_on_when_a_field_is_taken_out_of_a_column(load, rows
     ]
 
 
+@pytest.mark.usefixtures("both_ways_of_writing")
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, spark, table, nested):
     first, promise, city, lacks = FEWER, load_contract(CONTRACT), "x", "city"

@@ -8,8 +8,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from lakekit.spark import context, stage
+from lakekit.spark import context, late_facts, stage
 from lakekit.spark.session import session_settings
+from tests.spark.conftest import TIMED
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
@@ -147,3 +148,23 @@ def test_no_file_of_the_history_is_opened(load, rows, spark, table):
     assert current == [(1, "Oslo")]
     with pytest.raises((PySparkException, Py4JJavaError)):
         rows()
+
+
+def test_a_late_change_asks_no_full_extract_before_it(load, rows, monkeypatch):
+    asked, real = [], late_facts.full_extract_facts
+
+    def full_extract_facts(*arguments):
+        told = real(*arguments)
+        asked.extend(row["__moment"].day for row in told.collect())
+        return told
+
+    monkeypatch.setattr(late_facts, "full_extract_facts", full_extract_facts)
+    first = {**ANN, "at": "2026-01-01T00:00:00Z"}
+    for day in (2, 3, 4, 10):
+        load(day, first, promise=TIMED)
+
+    late = {**first, "city": "Rome", "at": "2026-01-09T00:00:00Z"}
+    load(11, late, extract="incremental", promise=TIMED)
+
+    assert asked == [10]
+    assert rows("city") == [("Oslo", 1, 9, False), ("Rome", 9, None, True)]

@@ -139,3 +139,21 @@ def test_refuses_what_the_merge_refuses(load, plan):
         plan(6, {"id": 1}, promise=STRICT)
     with pytest.raises(LateExtractError, match="already merged"):
         plan(4, {"id": 1}, {"id": 2}, promise=STRICT)
+
+
+def test_a_late_record_beside_a_new_and_a_renamed_column_is_told(load, plan):
+    text = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:")
+    text = text.replace("keys: [id]", "keys: [id], sequence_by: at")
+    before = load_contract(text)
+    more = "name: town, type: string, renamed_from: city}\n  - {name: zip, type: int}"
+    after = load_contract(text.replace("name: city, type: string}", more))
+    load(9, timed(9, "a", city="x"), timed(10, "a", city="x"), promise=before)
+
+    told = plan(11, timed(5, "b", town="y", zip=1), promise=after, extract="incremental")
+
+    assert any("RENAME COLUMN `city`" in statement for statement in told.evolves)
+    assert [(row["change"], row["from"].day) for row in told.samples["late"]] == [("insert", 5)]
+
+
+def timed(day, name, **more):
+    return {"id": 1, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}

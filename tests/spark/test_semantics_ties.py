@@ -34,3 +34,41 @@ def test_of_records_that_differ_in_ignored_columns_the_later_extract_counts(load
     told(load, "changes", 6, at(1, "a", seen=2), promise=promise)
 
     assert rows("id, name, seen") == [(1, "a", 2, 1, None, True)]
+
+
+def test_the_columns_of_the_tie_break_decide_between_runs_of_scd1_too(load, rows):
+    promise = with_history("mode: scd1, tie_break: [seen]")
+    told(
+        load,
+        "changes",
+        5,
+        at(5, "a", seen=2),
+        at(5, None, op="D", seen=2) | {"id": 2},
+        promise=promise,
+    )
+    told(load, "changes", 6, at(5, "b", seen=1), at(5, "b", seen=1) | {"id": 2}, promise=promise)
+    assert rows("id, name, seen") == [(1, "a", 2, 5, None, True)]
+
+    told(load, "changes", 4, at(5, "c", seen=3), at(5, "c", seen=3) | {"id": 2}, promise=promise)
+
+    assert rows("id, name, seen") == [(1, "c", 3, 5, None, True), (2, "c", 3, 5, None, True)]
+
+
+def test_append_tells_ties_from_duplicates(load, spark, table):
+    def counted(done):
+        return done.opened, done.duplicates, done.superseded, done.quarantined
+
+    promise = with_history("mode: append")
+    first = told(
+        load, "incremental", 1, at(1, "a"), at(1, "b"), at(2, "c"), at(2, "c"), promise=promise
+    )
+    again = told(load, "incremental", 2, at(1, "b"), at(2, "d"), promise=promise)
+    strict = with_history("mode: append, tie_break: quarantine")
+    tied = told(
+        load, "incremental", 3, at(3, "e"), at(3, "f"), at(4, "g"), at(4, "g"), promise=strict
+    )
+
+    assert (counted(first), counted(again)) == ((2, 1, 1, 0), (0, 1, 1, 0))
+    assert counted(tied) == (1, 1, 0, 2)
+    assert sorted(row["name"] for row in spark.table(table).collect()) == ["b", "c", "g"]
+    assert spark.table(f"{table}_quarantine").count() == 2

@@ -18,9 +18,9 @@ TYPES = {
 }
 LAST = "history.tie_break: file_position must be the last: no two records have the same"
 STORED = "history.tie_break: 'n' decides between records and must be stored"
-LOST = (
-    "history.ignore_null_updates: scd1 keeps one record of a key, and would lose what partial "
-    "ones before it said; use mode scd2 and read its current rows"
+HIDDEN = (
+    "history.delete_scope: 'n': with untracked: ignore it must be a key or tracked, as an extract "
+    "is judged by it"
 )
 
 
@@ -71,17 +71,19 @@ def test_maps_are_not_compared(option, name):
     ]
 
 
-def test_one_record_of_a_key_is_not_partial():
-    assert faults(mode="scd1", ignore_null_updates=True) == [LOST]
+@pytest.mark.parametrize(
+    "others", [{"track_history_columns": ["place"]}, {"track_history_except": ["n"]}]
+)
+def test_a_scope_shows_in_the_versions(others):
+    assert faults(untracked="ignore", delete_scope=["n", "id"], **others) == [HIDDEN]
 
 
 def test_each_is_told_beside_the_others():
-    options = {"mode": "scd1", "ignore_null_updates": True, "delete_scope": ["props"]}
+    options = {"delete_scope": ["props"]}
     ties = {"tie_break": ["file_position", "n", "deep"], "except_columns": ["n"], "keyz": []}
 
     assert sorted(faults(**options, **ties)) == [
         "history.delete_scope: 'props' is map<string,int>; maps cannot be compared",
-        LOST,
         "history.keyz: unknown field; did you mean 'keys'?",
         f"history.tie_break: 'deep' is {TYPES['deep']}; maps cannot be compared",
         STORED,
@@ -101,7 +103,9 @@ def test_each_is_told_beside_the_others():
         {"except_columns": ["file_position"]},
         {"mode": "scd2", "ignore_null_updates": True},
         {"mode": "append", "ignore_null_updates": True},
-        {"mode": "scd1", "ignore_null_updates": False},
+        {"mode": "scd1", "ignore_null_updates": True},
+        {"untracked": "ignore", "delete_scope": ["n"]},
+        {"untracked": "overwrite", "delete_scope": ["n"], "track_history_except": ["n"]},
     ],
 )
 def test_accepts_what_can_be_kept(history):
@@ -117,5 +121,3 @@ def test_does_not_take_a_text_for_a_yes():
 def test_refuses_them_without_a_file_too():
     with pytest.raises(ValidationError, match="file_position must be the last"):
         History(keys=("id",), tie_break=("file_position", "n"))
-    with pytest.raises(ValidationError, match="scd1 keeps one record"):
-        History(keys=("id",), mode="scd1", ignore_null_updates=True)

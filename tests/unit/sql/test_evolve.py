@@ -26,6 +26,14 @@ def test_a_column_is_known_as_later_before_it_is_added() -> None:
     ]
 
 
+def test_a_later_column_is_filled_into_what_was_told_before_it() -> None:
+    known, newest = table_properties(CONTRACT), "2026-01-05 00:00:00"
+
+    told = evolve_table(CONTRACT, "lake.d.o", {"id": "int"}, properties=known, newest=newest)
+
+    assert f"'lakekit.later-columns-until' = '{newest}'" in told[0]
+
+
 def test_a_crash_before_a_column_is_added_changes_nothing_of_what_follows() -> None:
     properties = {**table_properties(CONTRACT), "lakekit.later-columns": "old,price"}
 

@@ -1,0 +1,49 @@
+"""The scopes within which absence from a full extract counts, each as a JSON object."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from lakekit.contracts import Contract
+from lakekit.errors import SchemaMismatchError
+from lakekit.sql.identifiers import quote
+
+
+def scope_text(scope: Sequence[str]) -> str:
+    """Return the expression of a row's scope as JSON text, nulls included."""
+    if not scope:
+        return "CAST(NULL AS string)"
+    return f"to_json(struct({', '.join(map(quote, scope))}), map('ignoreNullFields', 'false'))"
+
+
+def known_scopes(texts: Sequence[str] | None, contract: Contract) -> tuple[str, ...] | None:
+    """Return the scopes of an extract that is merged, by the names of today; None is everywhere.
+
+    Raises:
+        SchemaMismatchError: They are of other columns than those of `delete_scope`.
+    """
+    if texts is None or not (texts or contract.history.delete_scope):
+        return None
+    return tuple(_by_names_of_today(text, contract) for text in texts)
+
+
+def _by_names_of_today(text: str, contract: Contract) -> str:
+    told, scope = dict(_members(text)), contract.history.delete_scope
+    columns = {c.renamed_from: c.name for c in contract.columns if c.name not in told}
+    now = {columns.get(name, name): value for name, value in told.items()}
+    if now.keys() != set(scope):
+        raise SchemaMismatchError(
+            f"{contract.contract}: delete_scope is {list(scope)}, but was {list(told)} when full "
+            "extracts were merged, and what they lacked cannot be judged by other columns: keep it "
+            "as it was, or begin a table under another name"
+        )
+    return "{" + ",".join(f'"{name}":{now[name]}' for name in scope) + "}"
+
+
+def _members(text: str) -> Iterator[tuple[str, str]]:
+    """Tell the names of a JSON object and the text of their values, as it was written."""
+    decoder, at = json.JSONDecoder(), 1
+    while at < len(text):
+        name, end = decoder.raw_decode(text, at)
+        _, at = decoder.raw_decode(text, end + 1)
+        yield name, text[end + 1 : at]
+        at += 1

@@ -1,0 +1,63 @@
+"""Within which scopes the absence of a key counts: those that it was in at the time of the extract.
+
+A record is named by its day of January, the day it holds from; a run by the day of its extract.
+"""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.test_semantics_late import TEXT, at, told
+
+SCOPED = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_an_untracked_scope_is_that_of_the_time_of_the_extract(load, rows, together):
+    here, moved = at(5, "a", seen=1), at(12, "a", seen=2)
+    for day, *records in [(12, here, moved)] if together else [(5, here), (12, moved)]:
+        told(load, "changes", day, *records, promise=SCOPED)
+
+    told(load, "full", 10, at(9, "z", seen=1) | {"id": 2}, promise=SCOPED)
+
+    assert rows("id, name, seen") == [
+        (1, "a", 1, 5, 10, False),
+        (1, "a", 2, 12, None, True),
+        (2, "z", 1, 9, None, True),
+    ]
+
+
+def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
+    text = TEXT.replace("name: seen,", "name: team, renamed_from: seen,")
+    renamed = load_contract(text.replace("keys: [id]", "keys: [id], delete_scope: [team]"))
+    other = at(4, "z", seen=1) | {"id": 2}
+    told(load, "full", 10, other, promise=SCOPED)
+    create_or_evolve(spark, renamed, table)
+
+    told(load, "changes", 11, at(3, "a", team=1), promise=renamed)
+
+    assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
+
+
+def test_extracts_without_scopes_go_on_counting_everywhere(load, rows, spark, table):
+    other = at(4, "z", seen=1) | {"id": 2}
+    told(load, "full", 10, other)
+    create_or_evolve(spark, SCOPED, table)
+
+    told(load, "changes", 11, at(3, "a", seen=2), promise=SCOPED)
+
+    assert rows("id, name, seen")[0] == (1, "a", 2, 3, 10, False)
+
+
+def test_scopes_of_other_columns_are_refused(load, rows, spark, table):
+    told(load, "full", 10, at(4, "z", seen=1), promise=SCOPED)
+    changed = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [city]"))
+    create_or_evolve(spark, changed, table)
+
+    with pytest.raises(
+        SchemaMismatchError, match=r"delete_scope is \['city'\], but was \['seen'\]"
+    ):
+        told(load, "changes", 11, at(3, "a", seen=1), promise=changed)
+
+    assert rows("id, name") == [(1, "z", 4, None, True)]
