@@ -22,7 +22,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         table: Its identifier, `catalog.database.table`.
 
     Raises:
-        SchemaMismatchError: A column cannot become what the contract says.
+        SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
     """
     catalog, database, name = table.split(".")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")

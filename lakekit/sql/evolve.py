@@ -6,6 +6,7 @@ from contextlib import suppress
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
+from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
@@ -45,9 +46,11 @@ def evolve_table(
 
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
+            Or the keys are others.
     """
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
+    refuse_what_is_fixed(contract, table, known, properties)
     added = new_columns(contract, known)
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
     named = ",".join(dict.fromkeys([*before, *added]))

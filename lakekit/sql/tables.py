@@ -4,6 +4,8 @@ from lakekit.contracts import Contract
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 
 KEYS = "lakekit.keys"
+MODE = "lakekit.mode"
+DELETES = "lakekit.deletes"
 CONTROL_DDL = {
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run that opened it, UTC'",
     "_source_file": "string COMMENT 'Landed object the version came from'",
@@ -116,6 +118,8 @@ def table_properties(contract: Contract) -> dict[str, str]:
         **metrics,
         "write.target-file-size-bytes": str(size),
         "lakekit.contract-version": str(contract.version),
+        MODE: contract.history.mode,
+        DELETES: contract.history.deletes,
         TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
         **({TRACKED_FIELDS: ",".join(structs)} if structs else {}),
         **({KEYS: ",".join(contract.keys)} if contract.keys else {}),

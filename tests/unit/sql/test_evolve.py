@@ -1,6 +1,7 @@
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contracts import Contract, load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.tables import create_table, table_properties
 
@@ -165,3 +166,68 @@ def test_a_table_that_knows_names_only_is_hashed_anew_if_it_holds_structs(kind: 
 @pytest.mark.parametrize("kind", ["int", "decimal(9,2)", "array<int>", "map<string,array<int>>"])
 def test_a_table_that_knows_names_only_stays_if_it_holds_no_structs(kind: str) -> None:
     assert evolve_type(kind, kind, names_only=True) == []
+
+
+def keyed(keys: str, *columns: str, history: str = "") -> Contract:
+    named = ", ".join(f"{{name: {column}, type: int}}" for column in columns)
+    return load_contract(
+        "contract: orders\nsource: shop\nendpoint: {path: /orders}\n"
+        f"schema: [{named}]\nhistory: {{keys: [{keys}]{history}}}\n"
+    )
+
+
+def evolve_keys(before: Contract, after: Contract, *columns: str) -> list[str]:
+    known = dict.fromkeys(columns, "int")
+    return evolve_table(after, "lake.d.orders", known, properties=table_properties(before))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("a", "b"), ("a", "a, b"), ("a, b", "a"), ("a, b", "b, c")]
+)
+def test_a_table_whose_keys_are_others_is_refused(before: str, after: str) -> None:
+    """dbt-core #2350: the meaning of a history changes without a word."""
+    with pytest.raises(SchemaMismatchError, match=f"keys {before} cannot become {after};"):
+        evolve_keys(keyed(before, "a", "b", "c"), keyed(after, "a", "b", "c"), "a", "b", "c")
+
+
+def test_a_table_that_appends_by_keys_is_refused_without() -> None:
+    by_keys, all_of_it = (keyed(keys, "a", "b", history=", mode: append") for keys in ("a", ""))
+
+    assert evolve_keys(all_of_it, all_of_it, "a", "b") == []
+    with pytest.raises(SchemaMismatchError, match="keys a cannot become none;"):
+        evolve_keys(by_keys, all_of_it, "a", "b")
+
+
+@pytest.mark.parametrize("after", ["b, a", "a, B"])
+def test_order_and_case_of_keys_do_not_count(after: str) -> None:
+    (note,) = evolve_keys(keyed("a, b", "a", "b"), keyed(after, *after.split(", ")), "a", "b")
+
+    assert f"'lakekit.keys' = '{after.replace(' ', '')}'" in note
+
+
+RENAMED = "key, renamed_from: a"
+
+
+@pytest.mark.parametrize("known", ["a", "A", "key"])
+def test_a_renamed_column_stays_a_key_and_is_noted_as_such_even_after_a_crash(known: str) -> None:
+    statements = evolve_keys(keyed("a, b", "a", "b"), keyed("key, b", RENAMED, "b"), known, "b")
+
+    renaming = [f"ALTER TABLE `lake`.`d`.`orders` RENAME COLUMN `{known}` TO `key`"]
+    assert statements[:-1] == (renaming if known != "key" else [])
+    assert "'lakekit.keys' = 'key,b'" in statements[-1]
+
+
+def test_a_key_does_not_pass_to_a_column_that_was_there_beside_it() -> None:
+    """That `renamed_from` does nothing any more."""
+    with pytest.raises(SchemaMismatchError, match="keys a cannot become key;"):
+        evolve_keys(keyed("a", "a", "key"), keyed("key", RENAMED), "a", "key")
+
+
+def test_a_table_that_does_not_say_its_keys_learns_them() -> None:
+    properties = table_properties(keyed("a", "a"))
+    del properties["lakekit.keys"]
+
+    statements = evolve_table(keyed("a", "a"), "lake.d.orders", {"a": "int"}, properties=properties)
+
+    told = "SET TBLPROPERTIES ('lakekit.keys' = 'a')"
+    assert statements == [f"ALTER TABLE `lake`.`d`.`orders` {told}"]
