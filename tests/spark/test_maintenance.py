@@ -1,13 +1,18 @@
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from lakekit.contracts import load_contract
+from lakekit.spark import maintenance
 from lakekit.spark.maintenance import maintain_table
+from lakekit.spark.reading import changes_between
 from tests.spark.conftest import CONTRACT
 
 EAGER = load_contract(
     CONTRACT
     + "maintenance: {small_files_threshold: 3, snapshots: {max_age_days: 1, min_to_keep: 1}}\n"
 )
+EXPIRING = load_contract(CONTRACT + "maintenance: {snapshots: {max_age_days: 1, min_to_keep: 1}}\n")
 NOW = datetime.now(UTC)
 
 
@@ -26,6 +31,7 @@ def test_a_healthy_table_is_left_alone(load, table, spark, contract):
 
 
 def test_compaction_joins_small_files_and_leaves_the_rows_as_they_were(load, rows, table, spark):
+    """Delete files survive it in iceberg #4127, #5058, #6126."""
     _load_four_days(load)
     before = rows()
 
@@ -59,3 +65,55 @@ def test_a_merge_after_maintenance_goes_on_from_the_same_history(load, rows, tab
         (1, "z", 5, None, True),
         (2, "y", 1, None, True),
     ]
+
+
+def test_expiry_keeps_what_has_a_tag_and_what_readers_ask_of_the_past(load, table, spark):
+    """seaweedfs #10774; iceberg #9504: readers of snapshots stand before nothing."""
+    load(1, {"id": 1, "name": "a"})
+    spark.sql(f"ALTER TABLE {table} CREATE TAG quarter")
+    load(2, {"id": 1, "name": "b"})
+    load(3, {"id": 1, "name": "c"})
+
+    result = maintain_table(spark, EXPIRING, table, now=NOW + timedelta(days=2))
+
+    assert result.after.snapshots == 2
+    tagged = spark.sql(f"SELECT name FROM {table} VERSION AS OF 'quarter'").collect()
+    first, second = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    changes = changes_between(spark, table, first, second).collect()
+    assert [row["name"] for row in (*tagged, *changes)] == ["a", "b"]
+
+
+def test_orphans_are_old_and_known_to_nobody(load, rows, table, spark):
+    """iceberg #4194: files of a job that is at work; amoro #1959: statistics."""
+    load(1, {"id": 1, "name": "a"})
+    load(2, {"id": 1, "name": "b"})
+    spark.sql(f"CALL lake.system.compute_table_stats(table => '{table[5:]}')").collect()
+    known = spark.sql(f"SELECT file_path FROM {table}.files").first()
+    data = Path(known["file_path"].removeprefix("file:")).parents[1]
+    (statistics,) = (data.parent / "metadata").glob("*.stats")
+    orphan, under_way = data / "orphan.parquet", data / "under_way.parquet"
+    for file in (orphan, under_way):
+        file.write_text("")
+    month_ago = (NOW - timedelta(days=30)).timestamp()
+    for file in data.parent.rglob("*.*"):
+        if file != under_way:
+            os.utime(file, (month_ago, month_ago))
+
+    maintain_table(spark, EXPIRING, table, now=NOW + timedelta(days=2))
+
+    assert [file.exists() for file in (orphan, under_way, statistics)] == [False, True, True]
+    assert rows("id, name") == [(1, "a", 1, 2, False), (1, "b", 2, None, True)]
+
+
+def test_many_manifests_become_few(load, rows, table, spark, monkeypatch):
+    """iceberg #7325, #8932, #9615, #15467: slow, and not sorted by partition."""
+    load(1, {"id": 1, "name": "a"})
+    load(2, {"id": 1, "name": "b"})
+    monkeypatch.setattr(maintenance, "MANY_MANIFESTS", 1)
+    before = rows()
+
+    result = maintain_table(spark, EXPIRING, table, now=NOW)
+
+    assert result.actions == ("rewrite_manifests",)
+    assert result.after.manifests < result.before.manifests
+    assert rows() == before

@@ -205,6 +205,7 @@ def test_a_composite_key_is_one_key(load, rows):
 
 
 def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
+    """aws-sdk-pandas #3018: a merge of array columns does not end."""
     text = CONTRACT.replace(
         "  - {name: city, type: string}",
         '  - {name: city, type: "map<string,int>"}\n'

@@ -101,6 +101,7 @@ def test_the_records_of_a_small_batch_are_shuffled_once(load, staged_plans):
 
 
 def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans):
+    """iceberg #7832: a MERGE sorts all of its target."""
     load(1, ANN, BEN)
     merge_plans.clear()
 
@@ -131,7 +132,10 @@ def test_a_change_set_too_large_for_one_worker_is_not_sent_to_all(
 
 
 def test_no_file_of_the_history_is_opened(load, rows, spark, table):
-    """The files are gone, and nothing but a reading of the history notices."""
+    """The files are gone, and nothing but a reading of the history notices.
+
+    iceberg #3607, #7514, #13768: a MERGE scans all of its target.
+    """
     load(1, ANN, BEN)
     load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
     closed = f"SELECT file_path FROM {table}.files WHERE partition._is_current = false"

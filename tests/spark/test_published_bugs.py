@@ -94,13 +94,9 @@ FULL = [
         [[says("a")], [], [says("b")], [says("c")]],
         [("a", None, 1, 2), ("b", None, 3, 4), ("c", None, 4, None)],
     ),
+    Story("a_deleted_key_closes [aws-sdk-pandas #2606]", [[says("a")], []], [("a", None, 1, 2)]),
     Story(
-        "a_deleted_key_closes [aws-sdk-pandas #2606]",
-        [[says("a")], []],
-        [("a", None, 1, 2)],
-    ),
-    Story(
-        "a_twice_delivered_key_can_be_deleted_and_come_back [dbt-core #6215]",
+        "a_twice_delivered_key_can_be_deleted_and_come_back [dbt-core #6215, airbyte #63359]",
         [[says("a"), says("a")], [], [says("a"), says("a")]],
         [("a", None, 1, 2), ("a", None, 3, None)],
     ),
@@ -128,7 +124,7 @@ CHANGES = [
         [("a", None, 5, 12), ("b", None, 12, 20), ("c", None, 20, None)],
     ),
     Story(
-        "what_was_said_again_counts_when_a_late_change_comes [Auto CDC #56311]",
+        "what_was_said_again_counts_when_a_late_change_comes [Auto CDC #56311, #56436]",
         [[at(5, "a"), at(10, "a")], [at(15, "a"), at(20, "c")], [at(12, "b")]],
         [
             ("a", None, 5, 12),
@@ -143,12 +139,17 @@ CHANGES = [
         [("a", None, 3, 4), ("b", None, 4, 5), ("a", None, 5, 10), ("b", None, 10, None)],
     ),
     Story(
-        "older_history_can_be_loaded_afterwards [dbt-core #9892, SQLMesh #3642]",
+        "older_history_can_be_loaded_afterwards [dbt-core #9892, SQLMesh #3642, #5901]",
         [[at(20, "c")], [at(10, "b")], [at(5, "a")]],
         [("a", None, 5, 10), ("b", None, 10, 20), ("c", None, 20, None)],
     ),
     Story(
-        "a_delete_before_its_insert_holds [Auto CDC tombstones]",
+        "a_backfill_in_chunks_can_be_repeated [stellar-dbt-public #312]",
+        [[at(10, "b"), at(20, "c")], [at(5, "a"), at(10, "b")], [at(10, "b"), at(20, "c")]],
+        [("a", None, 5, 10), ("b", None, 10, 20), ("c", None, 20, None)],
+    ),
+    Story(
+        "a_delete_before_its_insert_holds [Auto CDC tombstones, #56016]",
         [[gone(8)], [at(5, "a")]],
         [("a", None, 5, 8)],
     ),
@@ -158,7 +159,7 @@ CHANGES = [
         [("a", None, 5, 12), ("c", None, 20, None)],
     ),
     Story(
-        "several_versions_in_a_run_are_consecutive [dbt-core #8760, dlt]",
+        "several_versions_in_a_run_are_consecutive [dbt-core #1599, #8760, dlt]",
         [[at(9, "c"), at(5, "a"), at(7, "b")], [at(12, "e"), at(11, "d")]],
         [
             ("a", None, 5, 7),

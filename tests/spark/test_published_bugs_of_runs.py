@@ -5,7 +5,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import TooManyDeletedError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import CONTRACT, TIMED
 from tests.spark.phases import at_the_end_of, crash_at_the_end_of
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -26,6 +26,24 @@ def test_an_empty_extract_neither_closes_all_nor_poisons_the_next(load, rows):
     load(3, {**ANN, "city": "Rome"}, promise=guarded)
 
     assert rows() == [(1, "Ann", "Oslo", 1, 3, False), (1, "Ann", "Rome", 3, None, True)]
+
+
+def test_periodic_snapshots_tell_the_history_by_their_own_dates_in_any_order(load, rows):
+    """SQLMesh #2009, sdp-meta #86: versions start when they were loaded."""
+
+    def taken(day, *records):
+        at = f"2026-01-{day:02}T00:00:00Z"
+        load(day, *({**record, "at": at} for record in records), promise=TIMED)
+
+    rome = {**ANN, "city": "Rome"}
+    for day, *records in ((8, ANN, BEN), (22, rome), (1, ANN), (15, rome, BEN)):
+        taken(day, *records)
+
+    assert rows() == [
+        (1, "Ann", "Oslo", 1, 15, False),
+        (1, "Ann", "Rome", 15, None, True),
+        (2, "Ben", "Bonn", 8, 22, False),
+    ]
 
 
 def test_one_missing_tenant_does_not_close(load, rows):
@@ -65,7 +83,7 @@ def test_a_null_key_does_not_keep_others_from_closing(load, rows, spark, table):
 
 
 def test_a_change_in_a_column_that_is_not_tracked_opens_nothing(load, rows):
-    """dbt-core #10438, dbt-adapters #273."""
+    """dbt-core #1966, #10438, dbt-adapters #273."""
     partly = contract_with("keys: [id], track_history_except: [city]")
     load(1, ANN, promise=partly)
 
@@ -75,7 +93,10 @@ def test_a_change_in_a_column_that_is_not_tracked_opens_nothing(load, rows):
 
 
 def test_a_deleted_key_is_marked_once_however_long_it_is_gone(load, rows):
-    """dbt-adapters #524, #1240: hard_deletes new_record adds rows at every run."""
+    """hard_deletes new_record adds rows at every run, or fails.
+
+    dbt-adapters #524, #1240, dbt-databricks #902, dbt-teradata #238.
+    """
     marked = contract_with("keys: [id], deletes: mark")
     load(1, ANN, BEN, promise=marked)
     load(2, BEN, promise=marked)
@@ -92,7 +113,7 @@ def test_a_deleted_key_is_marked_once_however_long_it_is_gone(load, rows):
 
 
 def test_a_new_column_opens_no_versions_until_it_changes(load, rows, spark, table):
-    """dbt-core #10088, dbt-adapters #1702, dbt-glue #571."""
+    """dbt-core #10088, dbt-adapters #1562, #1702, dbt-glue #571."""
     load(1, ANN, BEN)
     wider = load_contract(
         CONTRACT.replace(

@@ -163,6 +163,7 @@ def test_repairs_the_given_keys_alone(world, tmp_path):
 
 
 def test_repairs_what_held_from_a_time_on_and_refuses_if_what_stays_does_not_fit(world):
+    """SQLMesh #4814, #5138, #5901: a history restated from a date on."""
     before = world.rows()
     world.damage("DELETE FROM {t} WHERE id = 1 AND _valid_from >= '2026-01-05'")
     since = datetime(2026, 1, 5, tzinfo=UTC)

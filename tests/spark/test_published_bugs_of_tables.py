@@ -1,0 +1,126 @@
+"""Published bugs that are about a table itself: its contract, its files, its neighbours."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError, TooManyDeletedError
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+CITY = "  - {name: city, type: string}"
+MARKED = CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark")
+
+
+def test_a_column_may_be_new_in_the_run_in_which_a_key_is_gone(load, rows, spark, table):
+    """dbt-core #11735, #11766: the new column is looked for in the rows that there were."""
+    load(1, ANN, BEN, promise=load_contract(MARKED))
+    wider = load_contract(MARKED.replace(CITY, f"{CITY}\n  - {{name: tier, type: string}}"))
+    create_or_evolve(spark, wider, table)
+
+    load(2, {**ANN, "tier": "gold"}, promise=wider)
+
+    assert rows("id, name, tier, _is_deleted") == [
+        (1, "Ann", "gold", False, 1, None, True),
+        (2, "Ben", None, False, 1, 2, False),
+        (2, None, None, True, 2, None, True),
+    ]
+
+
+def test_other_keys_are_refused_and_a_renamed_one_stays_a_key(load, rows, spark, table, contract):
+    """dbt-core #2350: other keys change the meaning of the history without a word."""
+    load(1, ANN, BEN)
+    other = load_contract(CONTRACT.replace("keys: [id]", "keys: [id, city]"))
+    with pytest.raises(SchemaMismatchError, match="keys id cannot become id, city"):
+        create_or_evolve(spark, other, table)
+    renamed = load_contract(
+        CONTRACT.replace("name: id,", "name: number, renamed_from: id,").replace("[id]", "[number]")
+    )
+    create_or_evolve(spark, renamed, table)
+
+    load(2, {"number": 1, "name": "Ann", "city": "Rome"}, promise=renamed)
+
+    assert rows("number, city") == [
+        (1, "Oslo", 1, 2, False),
+        (1, "Rome", 2, None, True),
+        (2, "Bonn", 1, 2, False),
+    ]
+    assert not create_or_evolve(spark, renamed, table).changes
+
+
+def test_what_is_tracked_may_change_and_opens_nothing_by_itself(load, rows, spark, table, contract):
+    """dbt-core #2350; Spark #57625 refuses it."""
+    partly = load_contract(
+        CONTRACT.replace("keys: [id]", "keys: [id], track_history_except: [city]")
+    )
+    load(1, ANN, BEN)
+    create_or_evolve(spark, partly, table)
+    load(2, ANN, {**BEN, "city": "Bern"}, promise=partly)
+    create_or_evolve(spark, contract, table)
+    same = load(3, ANN, {**BEN, "city": "Bern"})
+
+    load(4, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
+
+    assert not same.committed
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 4, False),
+        (1, "Rome", 4, None, True),
+        (2, "Bern", 1, None, True),
+    ]
+
+
+def test_names_that_tools_keep_for_themselves_do_not_clash(load, rows, tmp_path):
+    """sdp-meta #267: __START_AT of the source; it also reads all of the source in every run."""
+    short = load_contract(
+        CONTRACT.replace("name: name", "name: s").replace("name: city", "name: t")
+    )
+    clash = {"__START_AT": 1, "__END_AT": None, "_valid_from": "x", "_corrupt_record": "y"}
+    load(1, {"id": 1, "s": "Ann", "t": "Oslo", **clash}, {"id": 2, "s": "Ben"}, promise=short)
+    for landed in tmp_path.glob("*.ndjson"):
+        landed.unlink()
+
+    load(2, {"id": 1, "s": "Ann", "t": "Rome", **clash}, promise=short)
+
+    assert rows("id, s, t") == [
+        (1, "Ann", "Oslo", 1, 2, False),
+        (1, "Ann", "Rome", 2, None, True),
+        (2, "Ben", None, 1, 2, False),
+    ]
+
+
+def test_what_did_not_change_is_not_written_anew(load, spark, table):
+    """dlt #4305 and #3655; airbyte #85194: no equality deletes, which not every engine reads."""
+    load(1, ANN, BEN)
+    written = f"SELECT DISTINCT _file FROM {table} WHERE id = 2"
+    before = spark.sql(written).collect()
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert spark.sql(written).collect() == before
+    kinds = spark.sql(f"SELECT DISTINCT content FROM {table}.all_files ORDER BY 1").collect()
+    assert [row["content"] for row in kinds] == [0, 1]
+
+
+def test_a_run_leaves_no_temporary_files_whether_it_is_merged_or_refused(load, tmp_path):
+    """dbt-glue #573: the files of the staging table stay in S3."""
+    load(1, ANN, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+    careful = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.2"))
+    with pytest.raises(TooManyDeletedError):
+        load(3, BEN, promise=careful)
+
+    assert not [path for path in (tmp_path / "s").rglob("*") if path.is_file()]
+
+
+def test_a_table_of_the_same_name_in_another_database_is_left_alone(spark, table, contract, load):
+    """aws-sdk-pandas #2581: ALTER TABLE hits the database of the session."""
+    name = table.rpartition(".")[2]
+    load(1, ANN)
+    other = load_contract(CONTRACT.replace(CITY, f"{CITY}\n  - {{name: tier, type: string}}"))
+    create_or_evolve(spark, contract, f"lake.elsewhere.{name}")
+
+    create_or_evolve(spark, other, f"lake.elsewhere.{name}")
+
+    assert "tier" in spark.table(f"lake.elsewhere.{name}").columns
+    assert "tier" not in spark.table(table).columns
