@@ -73,6 +73,12 @@ def test_jobs_get_the_iceberg_catalog_and_every_setting_in_one_conf(stacks: Stac
         assert all(f"{key}={value}" in conf for key, value in SETTINGS.items())
 
 
+def test_no_table_is_in_a_template(stacks: Stacks) -> None:
+    """cloudformation-coverage-roadmap #1919, #2495: an update of one breaks an Iceberg table."""
+    for template in stacks.values():
+        template.resource_count_is("AWS::Glue::Table", 0)
+
+
 def test_machines_get_the_definition_files_unchanged(stacks: Stacks) -> None:
     machines = stacks["orchestration"].find_resources("AWS::StepFunctions::StateMachine")
     definitions = [m["Properties"]["DefinitionString"] for m in machines.values()]

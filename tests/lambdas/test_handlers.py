@@ -112,6 +112,7 @@ def test_the_lease_of_a_run_that_is_at_work_is_respected(account: Account, event
 def test_the_lease_of_maintenance_is_respected_until_its_execution_ends(
     account: Account, event: Events
 ) -> None:
+    """iceberg #9521: "Glue detected concurrent update" of what rewrites at one time."""
     account.sfn.start_execution(stateMachineArn=MAINTENANCE, name="care", input="{}")
     Leases(settings.read_settings().store, settings.utc_now).acquire("orders", "maintain-care")
 

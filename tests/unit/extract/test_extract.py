@@ -169,6 +169,7 @@ def test_goes_on_after_any_page(api: Api) -> None:
 def test_refuses_loops_wrong_totals_and_wrong_shapes(
     api: Api, paginator: dict[str, Any] | None, answer: Callable[[Request], Any]
 ) -> None:
+    """dlt #1915, #2586: a source that is cut short looks complete."""
     api.serve(answer)
 
     with pytest.raises(SourceShapeError):

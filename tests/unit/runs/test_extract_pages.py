@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from lakekit import layout
-from lakekit.errors import LandingCorruptError, SourceRejectedError, SourceUnavailableError
+from lakekit.errors import (
+    LandingCorruptError,
+    SourceRejectedError,
+    SourceUnavailableError,
+    StorageUnavailableError,
+)
 from lakekit.landing import load_manifest
 from lakekit.runs.extract_pages import extract_pages
 from lakekit.steps import ExtractPages, ExtractPagesResult
@@ -118,6 +123,27 @@ def test_an_interrupted_source_is_asked_again_only_for_what_is_missing() -> None
     assert story.store.head(layout.manifest_key(PREFIX)) is None
     assert story.ids(story.call()) == ALL_OF_FOUR
     assert story.api.asked == [1, 2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("lost", [layout.progress_key(PREFIX), layout.manifest_key(PREFIX)])
+def test_what_is_known_of_a_run_but_cannot_be_read_does_not_count_as_nothing(lost: str) -> None:
+    """dlt-saga #255: swallowed errors of its state make it extract all anew, without a word."""
+
+    class Failing(MemoryObjectStore):
+        def get(self, key: str) -> bytes:
+            if key == lost:
+                raise StorageUnavailableError(key)
+            return super().get(key)
+
+    story = Story(Api(4))
+    story.call(seconds=0 if lost.endswith("progress.json") else 1000)
+    asked = list(story.api.asked)
+    story.store.__class__ = Failing
+
+    with pytest.raises(StorageUnavailableError, match=lost):
+        story.call()
+
+    assert story.api.asked == asked
 
 
 def test_a_landing_that_stands_is_the_result_and_nothing_is_asked() -> None:

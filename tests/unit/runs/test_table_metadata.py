@@ -171,3 +171,14 @@ def test_expiry_waits_until_as_many_can_go_as_are_kept(snapshots: int, wanted: b
     found = table(*chain, **{"last-updated-ms": newest})
 
     assert wants_maintenance(contract(maintenance=limits), found) is wanted
+
+
+def test_a_column_that_was_renamed_is_known_by_its_new_name_alone() -> None:
+    """iceberg #6340, #7584, #16877: Glue's own list of columns keeps the old name."""
+    found = table()
+    fields = found["schemas"][0]["fields"]
+    former = [f | {"name": "cost"} if f["name"] == "price" else f for f in fields]
+    found["schemas"].insert(0, {"schema-id": 7, "type": "struct", "fields": former})
+
+    assert not must_evolve(contract(), found)
+    assert must_evolve(contract(), found | {"current-schema-id": 7})
