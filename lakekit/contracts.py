@@ -202,6 +202,15 @@ class Contract(FileModel):
         """The stored columns that are neither key nor tracked."""
         return tuple(c for c in self.stored if c not in self.tracked and c.name not in self.keys)
 
+    def renames(self, known: Collection[str]) -> dict[str, str]:
+        """Return which columns of a table get a new name: the old ones as they are, and the new."""
+        have = {name.lower(): name for name in known}
+        return {
+            have[old]: c.name
+            for c in self.stored
+            if (old := (c.renamed_from or "").lower()) in have and c.name.lower() not in have
+        }
+
     def column(self, name: str) -> Column:
         """Return one column of the schema."""
         return next(c for c in self.columns if c.name == name)

@@ -110,7 +110,12 @@ def _after_link(_: LinkHeader, seen: Seen) -> Position | None:
     return urljoin(seen.answer.url, link) if link else None
 
 
-def _after_single(_: SinglePage, __: Seen) -> Position | None:
+def _after_single(_: SinglePage, seen: Seen) -> Position | None:
+    if link := seen.answer.next_link:
+        raise SourceShapeError(
+            f"the source names a next page, {link}, and a single one is read: "
+            "give the endpoint a paginator (link_header follows this one)"
+        )
     return None
 
 

@@ -31,7 +31,7 @@ def plan_append(merge: Merge) -> Plan:
         null_keys(contract),
     )
     rows = with_position(facts.where("__fault IS NULL"), batch)
-    rows, lost = _with_known(merge, rows) if contract.keys else (_all_new(rows), None)
+    rows, lost = (_by_key if contract.keys else _by_file)(merge, rows)
     new = F.col("__aside").isNull() & ~F.col("__known")
     staged, counts = write_counted(
         rows,
@@ -49,12 +49,17 @@ def plan_append(merge: Merge) -> Plan:
     )
 
 
-def _all_new(rows: DataFrame) -> DataFrame:
-    no = F.lit(False)
-    return rows.withColumns({"__known": no, "__equal": no, "__aside": F.lit(None).cast("string")})
+def _by_file(merge: Merge, rows: DataFrame) -> tuple[DataFrame, None]:
+    """Say of which records the table has the file: a run comes again, and its snapshot is gone."""
+    told = merge.versions().where(F.col("_ingested_at") == merge.moment)
+    files = told.select("_source_file", F.lit(True).alias("__known")).distinct()
+    both = rows.join(F.broadcast(files), "_source_file", "left")
+    known = F.coalesce("__known", F.lit(False))
+    said = {"__known": known, "__equal": known, "__aside": F.lit(None).cast("string")}
+    return both.withColumns(said), None
 
 
-def _with_known(merge: Merge, rows: DataFrame) -> tuple[DataFrame, Observation]:
+def _by_key(merge: Merge, rows: DataFrame) -> tuple[DataFrame, Observation]:
     """Keep the record that counts of each key and moment, and say whether the table has one.
 
     `__known` says that it has, `__equal` that it is the same; what is set aside has `__aside`.

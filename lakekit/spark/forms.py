@@ -8,7 +8,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from lakekit.contracts import RESERVED, Contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.identifiers import quote_table
 
 
 def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
@@ -17,13 +17,11 @@ def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
     A column that is renamed has its new name, one that is new is null. Nested fields come in the
     contract's order: within maps a union takes them by their place.
     """
-    have = {name.lower(): name for name in stored.columns}
-    for column in contract.stored:
-        if column.name.lower() not in have:
-            old = have.get((column.renamed_from or "").lower())
-            none = F.lit(None).cast(column.type)
-            stored = stored.withColumn(column.name, F.col(quote(old)) if old else none)
-            stored = stored.drop(old) if old else stored
+    if renames := contract.renames(stored.columns):
+        stored = stored.withColumnsRenamed(renames)
+    have = {name.lower() for name in stored.columns}
+    if lacks := [c for c in contract.stored if c.name.lower() not in have]:
+        stored = stored.withColumns({c.name: F.lit(None).cast(c.type) for c in lacks})
     nested = [c for c in contract.stored if c.sql_type.fields and c.name in stored.columns]
     if not nested:
         return stored

@@ -17,7 +17,7 @@ from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import describe_table
-from lakekit.sql.evolve import evolve_table
+from lakekit.sql.evolve import evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, control_ddl
@@ -110,10 +110,8 @@ def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
     """Return the merge over the versions as the statements would make them."""
     contract = merge.contract
     known = merge.spark.table(quote_table(merge.table))
-    have = {name.lower() for name in known.columns}
-    new = [c for c in contract.stored if c.name.lower() not in have]
+    added = tuple(new_columns(contract, known.columns))
     known = in_contract_form(known, contract).to(_empty(merge).schema)
     if any(statement.startswith("UPDATE ") for statement in evolves):
         known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
-    added = tuple(c.name for c in new if (c.renamed_from or "").lower() not in have)
     return _Preview(**vars(merge), seen=known, added=added)

@@ -51,7 +51,7 @@ def evolve_table(
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
     refuse_what_is_fixed(contract, table, known, properties)
-    added = new_columns(contract, known)
+    added = new_columns(contract, columns)
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
     named = ",".join(dict.fromkeys([*before, *added]))
     later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
@@ -74,15 +74,16 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
     """
-    have = {name.lower(): (name, parse_type(type_)) for name, type_ in columns.items()}
-    alter = f"ALTER TABLE {quote_table(table)}"
-    statements, faults = [], []
+    alter, renames = f"ALTER TABLE {quote_table(table)}", contract.renames(columns)
+    now = {renames.get(name, name): parse_type(type_) for name, type_ in columns.items()}
+    have = {name.lower(): (name, kind) for name, kind in now.items()}
+    # First, as an old name may be given to another column.
+    statements = [
+        f"{alter} RENAME COLUMN {quote(old)} TO {quote(new)}" for old, new in renames.items()
+    ]
+    faults = []
     for column in contract.stored:
         old = have.get(column.name.lower())
-        renamed = have.get((column.renamed_from or "").lower())
-        if old is None and renamed is not None:
-            statements.append(f"{alter} RENAME COLUMN {quote(renamed[0])} TO {quote(column.name)}")
-            old = (column.name, renamed[1])
         if old is None:
             comment = f" COMMENT {literal(column.description)}" if column.description else ""
             statements.append(f"{alter} ADD COLUMN {quote(column.name)} {column.type}{comment}")
@@ -103,12 +104,9 @@ def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
         contract: What the table should be.
         known: The names of the columns that it has.
     """
-    have = {name.lower() for name in known}
-    return [
-        column.name
-        for column in contract.stored
-        if have.isdisjoint((column.name.lower(), (column.renamed_from or "").lower()))
-    ]
+    renames = contract.renames(known)
+    have = {renames.get(name, name).lower() for name in known}
+    return [column.name for column in contract.stored if column.name.lower() not in have]
 
 
 def _set_properties(

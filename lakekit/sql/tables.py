@@ -105,10 +105,12 @@ def create_quarantine_table(contract: Contract, table: str) -> str:
 
 def table_properties(contract: Contract) -> dict[str, str]:
     """Return the Iceberg properties of a history table; the contract's own win."""
+    # Without keys, the time of its run is all that a record is looked for by.
+    unasked = {"_source_file", "_row_hash", *(["_ingested_at"] if contract.keys else [])}
     metrics = {
         f"write.metadata.metrics.column.{name}": "full"
         for name in (*contract.keys, *control_ddl(contract))
-        if name not in ("_source_file", "_ingested_at", "_row_hash")
+        if name not in unasked
     }
     types = {column.name: str(column.sql_type) for column in contract.tracked}
     structs = [f"{name}:{kind}" for name, kind in types.items() if "struct<" in kind]

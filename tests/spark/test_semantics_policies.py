@@ -1,9 +1,13 @@
 """Policies beside full extracts, guards and modes, each of which once came out wrong."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import TooManyDeletedError, TooManyRejectedError
+from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
 from tests.spark.test_semantics_late import TEXT, at, told, with_history
@@ -106,3 +110,27 @@ def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark,
         (1, "a", "y", 5, 7, False),
         (1, "b", "y", 10, None, True),
     ]
+
+
+def test_a_run_is_appended_once_though_its_snapshot_is_gone(spark, table, tmp_path):
+    promise = load_contract(CONTRACT.replace("keys: [id]", "mode: append"))
+
+    def merge(day):
+        file = tmp_path / f"{day}.ndjson"
+        file.write_text('{"id": 1}\n{"id": 1}\n')
+        time = datetime(2026, 1, day, tzinfo=UTC)
+        batch = Batch(
+            run_id=f"r{day}", extract="incremental", extraction_time=time, files=(str(file),)
+        )
+        return merge_scd2(spark, promise, batch, table, staging=tmp_path.as_uri())
+
+    merge(1)
+    merge(2)
+    spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{table}', "
+        "older_than => TIMESTAMP '2999-01-01', retain_last => 1)"
+    )
+    again = merge(1)
+
+    assert (again.opened, again.duplicates, again.committed) == (0, 2, False)
+    assert spark.table(table).count() == 4

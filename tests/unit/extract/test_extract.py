@@ -307,3 +307,12 @@ def test_says_unavailable_when_nobody_answers() -> None:
         client.get("http://127.0.0.1:9/items", {})
 
     client.close()
+
+
+def test_a_source_that_names_a_next_page_is_not_read_as_a_single_one(api: Api) -> None:
+    """dlt #1915: without a paginator one page is loaded, and the rest is lost without a word."""
+    link = {"Link": '</items?t=2>; rel="next"'}
+    api.serve(lambda _: Response(json.dumps({"items": [1]}), headers=link))
+
+    with pytest.raises(SourceShapeError, match="link_header follows this one"):
+        api.records()

@@ -2,7 +2,7 @@ import pytest
 
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.evolve import evolve_table
+from lakekit.sql.evolve import evolve_columns, evolve_table
 from lakekit.sql.tables import create_table, table_properties
 
 CONTRACT = load_contract(
@@ -231,3 +231,44 @@ def test_a_table_that_does_not_say_its_keys_learns_them() -> None:
 
     told = "SET TBLPROPERTIES ('lakekit.keys' = 'a')"
     assert statements == [f"ALTER TABLE `lake`.`d`.`orders` {told}"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        (", deletes: close", ", deletes: mark", "deletes: close cannot become mark"),
+        ("", ", mode: append", "its mode scd2 cannot become append"),
+        (", mode: append", "", "its mode append cannot become scd2"),
+    ],
+)
+def test_a_table_that_cannot_hold_what_its_contract_has_become_is_refused(
+    before: str, after: str, fault: str
+) -> None:
+    """Spark #57625: the type of a history cannot change."""
+    with pytest.raises(SchemaMismatchError, match=fault):
+        evolve_keys(keyed("id", "id", history=before), keyed("id", "id", history=after), "id")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(", mode: scd1", ""), (", deletes: mark", ", deletes: ignore")]
+)
+def test_a_table_that_holds_it_is_merged_by_the_new_options(before: str, after: str) -> None:
+    assert evolve_keys(keyed("id", "id", history=before), keyed("id", "id", history=after), "id")
+
+
+def test_an_old_name_may_be_given_to_another_column() -> None:
+    contract = load_contract(
+        "contract: o\nsource: s\nendpoint: {path: /o}\nschema:\n  - {name: id, type: int}\n"
+        "  - {name: city, type: int}\n  - {name: town, type: string, renamed_from: City}\n"
+        "history: {keys: [id]}\n"
+    )
+
+    told = evolve_columns(contract, "lake.d.o", {"id": "int", "CITY": "string"})
+
+    assert told == [
+        "ALTER TABLE `lake`.`d`.`o` RENAME COLUMN `CITY` TO `town`",
+        "ALTER TABLE `lake`.`d`.`o` ADD COLUMN `city` int",
+    ]
+    assert (
+        evolve_columns(contract, "lake.d.o", {"id": "int", "city": "int", "town": "string"}) == []
+    )
