@@ -35,8 +35,7 @@ class MergeResult(Model):
     moment. superseded: records that lost against another content. deletes: records that delete.
     restored: versions written again because a late change cut them. quarantined: rejected records.
 
-    Without late changes, records in = opened + unchanged + duplicates + superseded + deletes +
-    quarantined.
+    Records in = opened + unchanged + duplicates + superseded + deletes + quarantined.
     """
 
     table: str

@@ -67,9 +67,8 @@ class Replay:
         if comparable(found) != comparable(expected):
             pytest.fail(self._story(found, expected), pytrace=False)
         assert done.quarantined == admit(run, known, options)[1]
-        if not self.combination.late:
-            told = done.opened + done.unchanged + done.duplicates + done.superseded
-            assert told + done.quarantined + done.deletes == len(run.records)
+        told = done.opened + done.unchanged + done.duplicates + done.superseded
+        assert told + done.quarantined + done.deletes == len(run.records)
 
     def _story(self, found: list[Row], expected: list[Row]) -> str:
         """Tell the shortest history of a key that came out wrong."""
