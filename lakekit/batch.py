@@ -1,7 +1,8 @@
 """What one run hands to a merge, and what the merge says it did."""
 
+import json
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime
 
@@ -9,6 +10,8 @@ from lakekit.models import Model
 
 # What a snapshot says of the run that made it.
 RUN_ID = "lakekit.run-id"
+# A rebuild publishes many runs at once: their ids as a JSON list, in the order of their merges.
+REBUILT_RUNS = "lakekit.rebuilt-runs"
 Extract = Literal["full", "incremental", "changes"]
 
 
@@ -51,6 +54,17 @@ class MergeResult(Model):
     superseded: int = 0
     deletes: int = 0
     restored: int = 0
+
+
+def runs_in(summary: Any) -> list[str]:
+    """Return the runs that a snapshot published, by its summary (anything with `get`).
+
+    Example:
+        >>> runs_in({"lakekit.run-id": "r-1"}), runs_in({"lakekit.rebuilt-runs": '["a", "b"]'})
+        (['r-1'], ['a', 'b'])
+    """
+    own = summary.get(RUN_ID)
+    return [*([own] if own else []), *json.loads(summary.get(REBUILT_RUNS) or "[]")]
 
 
 def naive_utc(moment: datetime) -> datetime:

@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 
 STAGING = ".staging/"
 MAINTENANCE = "maintain-"
+RUNS = "runs/"
+# One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.
+REBUILD_OWNER = "rebuild_table"
 _SEGMENT = re.compile(r"^[A-Za-z0-9_-][A-Za-z0-9._:-]*$")
 
 
@@ -86,25 +89,35 @@ def progress_key(prefix: str) -> str:
     return f"{prefix}.progress.json"
 
 
+def run_of(key: str) -> str:
+    """Return the id of the run to which a key below `runs/` belongs.
+
+    Example:
+        >>> run_of("runs/r-1/plan.json")
+        'r-1'
+    """
+    return key.removeprefix(RUNS).partition("/")[0]
+
+
 def run_key(run_id: str) -> str:
     """Return the key of the run document."""
-    return f"runs/{_segment(run_id)}/run.json"
+    return f"{RUNS}{_segment(run_id)}/run.json"
 
 
 def plan_key(run_id: str) -> str:
     """Return the key of what PlanTables decided."""
-    return f"runs/{_segment(run_id)}/plan.json"
+    return f"{RUNS}{_segment(run_id)}/plan.json"
 
 
 def result_key(run_id: str, step: str, table: str) -> str:
     """Return the key of what a step says it did to one table."""
-    return f"runs/{_segment(run_id)}/results/{_segment(step)}/{_segment(table)}.json"
+    return f"{RUNS}{_segment(run_id)}/results/{_segment(step)}/{_segment(table)}.json"
 
 
 def failure_key(run_id: str, endpoint: str | None = None) -> str:
     """Return the key of a run's recorded failure, or of that of one endpoint."""
     name = f"failure-{_segment(endpoint)}" if endpoint else "failure"
-    return f"runs/{_segment(run_id)}/{name}.json"
+    return f"{RUNS}{_segment(run_id)}/{name}.json"
 
 
 def lease_key(table: str) -> str:
@@ -125,6 +138,17 @@ def quarantine_table(table: str) -> str:
 def facts_table(table: str) -> str:
     """Return the name of the companion that keeps the facts which no version shows."""
     return f"{table}_facts"
+
+
+def shadow_tables(table: str) -> tuple[str, ...]:
+    """Return the names of the tables that a rebuild works in; the last is the table's shadow.
+
+    Example:
+        >>> shadow_tables("t")
+        ('t__rebuild_facts', 't__rebuild_quarantine', 't__rebuild')
+    """
+    shadow = f"{table}__rebuild"
+    return facts_table(shadow), quarantine_table(shadow), shadow
 
 
 def staging_folder(warehouse: str, run_id: str, table: str) -> str:

@@ -57,10 +57,18 @@ class TableCatalog(Protocol):
         """Return the table's current Iceberg metadata document, or None if there is no table."""
 
 
+class HeldLease(Protocol):
+    """A lease that was taken."""
+
+    @property
+    def epoch(self) -> int:
+        """How often the table has changed hands: later owners have higher ones."""
+
+
 class TableLeases(Protocol):
     """Who may work on a table now: progress among writers, not safety."""
 
-    def acquire(self, table: str, owner: str) -> object:
+    def acquire(self, table: str, owner: str) -> HeldLease:
         """Take or prolong the lease, or raise TableBusyError."""
 
     def release(self, table: str, owner: str) -> None:

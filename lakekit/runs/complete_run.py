@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from lakekit import layout
-from lakekit.batch import RUN_ID, Batch, MergeResult
+from lakekit.batch import Batch, MergeResult, runs_in
 from lakekit.errors import MissingEvidenceError
 from lakekit.models import Model
 from lakekit.ports import ObjectStore, TableCatalog, TableLeases
@@ -87,7 +87,7 @@ def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata
       ancestor that is left is younger than the run, because expiry takes the oldest first.
     """
     chain = main_ancestry(metadata)
-    if any(each.get("summary", {}).get(RUN_ID) == batch.run_id for each in chain):
+    if any(batch.run_id in runs_in(each.get("summary", {})) for each in chain):
         return None
     if merge is None:
         return f"no snapshot and no result of batch {batch.run_id}"

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from lakekit import layout
 from lakekit.batch import Batch
@@ -21,6 +21,7 @@ class Run(Model):
     """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile.
 
     claimed: keys of the manifests that were pending when the run began, oldest first.
+    epochs: of the lease that the run had of each table; of two runs the later one had the higher.
     """
 
     run_id: RunId
@@ -30,6 +31,7 @@ class Run(Model):
     contracts: tuple[Contract, ...]
     claimed: tuple[str, ...] = ()
     extracts: bool = True
+    epochs: dict[Name, int] = Field(default_factory=dict)
 
     def contract(self, endpoint: str) -> Contract:
         """Return the contract of an endpoint, or raise UnknownSourceError."""

@@ -34,7 +34,7 @@ def start_run(
     pinned = tuple(contracts)
     if not pinned:
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
-    _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
+    epochs = _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
     # Claimed under the leases, so that no two runs claim the same landing.
     given = [key for key in request.manifests or () if not _settled(store, key)]
     claimed = [*pending_keys(store, source.source)]
@@ -49,6 +49,7 @@ def start_run(
         contracts=pinned,
         claimed=tuple(claimed),
         extracts=request.manifests is None,
+        epochs=epochs,
     )
     if not write_once(store, layout.run_key(step.run_id), run):
         run = read_run(store, step.run_id)
@@ -65,15 +66,21 @@ def start_run(
     )
 
 
-def _take(leases: TableLeases, tables: list[str], owner: str) -> None:
-    """Take all tables or none: two runs that hold half each would wait for one another."""
-    for number, table in enumerate(tables):
+def _take(leases: TableLeases, tables: list[str], owner: str) -> dict[str, int]:
+    """Take all tables or none: two runs that hold half each would wait for one another.
+
+    Returns:
+        The epoch of each table's lease.
+    """
+    epochs: dict[str, int] = {}
+    for table in tables:
         try:
-            leases.acquire(table, owner)
+            epochs[table] = leases.acquire(table, owner).epoch
         except TableBusyError:
-            for taken in tables[:number]:
+            for taken in epochs:
                 leases.release(taken, owner)
             raise
+    return epochs
 
 
 def _settled(store: ObjectStore, manifest: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from lakekit import layout
-from lakekit.batch import RUN_ID
+from lakekit.batch import runs_in
 from lakekit.contracts import Contract
 from lakekit.errors import LandingCorruptError
 from lakekit.landing import Manifest, load_manifest
@@ -33,7 +33,7 @@ def superseded_landings(
     full = [each for each in landings if each.extract == "full"]
     if not full:
         return ()
-    seen = {each.get("summary", {}).get(RUN_ID) for each in main_ancestry(metadata)}
+    seen = {run for each in main_ancestry(metadata) for run in runs_in(each.get("summary", {}))}
     merged = [each for each in full if each.run_id in seen]
     newest = max(
         [*merged, *_newest_complete(store, full)], key=lambda each: each.extraction_time,

@@ -56,7 +56,7 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
     contract = run.contract(manifest.endpoint)
     verdict = verdict_of(store, manifest, contract)
     if manifest.format == "csv":
-        verdict = verdict_of(store, _as_merged(manifest), contract)
+        verdict = verdict_of(store, as_merged(manifest), contract)
     allowed = contract.quality.max_rejected_ratio
     if verdict.rejected_ratio > allowed:
         raise TooManyRejectedError(
@@ -66,7 +66,10 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
     return verdict
 
 
-def _as_merged(manifest: Manifest) -> Manifest:
+def as_merged(manifest: Manifest) -> Manifest:
+    """Return a manifest of the objects that a merge reads."""
+    if manifest.format == "ndjson":
+        return manifest
     return manifest.model_copy(update={"parts": manifest.converted, "format": "ndjson"})
 
 

@@ -1,17 +1,19 @@
 """Evidence of commits: which runs main has seen."""
 
-import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import RUN_ID, Batch
+from lakekit import layout
+from lakekit.batch import RUN_ID, Batch, runs_in
+from lakekit.runs.merged_runs import Shown
+from lakekit.spark.branch import branch_name
 from lakekit.spark.iceberg import load_table
 
 EXTRACTION_TIME = "lakekit.extraction-time"
-# A rebuild publishes many runs at once: their ids as a JSON list.
-REBUILT_RUNS = "lakekit.rebuilt-runs"
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,52 @@ def iso(batch: Batch) -> str:
 
 def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
     """Return the runs in main's ancestry, newest first."""
-    known = load_table(spark, table)
-    snapshot = known.currentSnapshot()
     found: dict[str, Evidence] = {}
-    while snapshot is not None:
+    for snapshot in _ancestry(load_table(spark, table)):
         summary, snapshot_id = snapshot.summary(), snapshot.snapshotId()
-        runs = [summary.get(RUN_ID), *json.loads(summary.get(REBUILT_RUNS) or "[]")]
-        for run_id in filter(None, runs):
+        for run_id in runs_in(summary):
             evidence = Evidence(run_id, snapshot_id, summary.get(EXTRACTION_TIME) or "")
             found.setdefault(run_id, evidence)
+    return found
+
+
+def shown_runs(spark: SparkSession, table: str) -> list[Shown]:
+    """Return the runs in main's ancestry in the order of their merges, oldest first.
+
+    A rebuild names all runs before it in their order, so its list says more than what is left of
+    the snapshots before it.
+    """
+    found: dict[str, Shown] = {}
+    for snapshot in _ancestry(load_table(spark, table)):
+        summary = snapshot.summary()
+        for run_id in reversed(runs_in(summary)):
+            own = summary.get(RUN_ID) == run_id
+            if own:
+                at = datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC)
+                # An older mention keeps the place that a rebuild gave it.
+                found[run_id] = Shown(run_id, at)
+            else:
+                found.setdefault(run_id, Shown(run_id))
+    return list(reversed(found.values()))
+
+
+def told_runs(spark: SparkSession, table: str) -> list[Shown]:
+    """Return the runs that have told the companion something and have ended, oldest first.
+
+    Main need not show them: what they said was known.
+    """
+    companion = layout.facts_table(table)
+    if not spark.catalog.tableExists(companion):
+        return []
+    under_way = set(load_table(spark, table).refs())
+    told = shown_runs(spark, companion)
+    return [each for each in told if branch_name(each.run_id) not in under_way]
+
+
+def _ancestry(known: Any) -> Iterator[Any]:
+    """Yield main's snapshots, newest first."""
+    snapshot = known.currentSnapshot()
+    while snapshot is not None:
+        yield snapshot
         parent = snapshot.parentId()
         snapshot = None if parent is None else known.snapshot(parent)
-    return found

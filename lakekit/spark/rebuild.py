@@ -83,8 +83,7 @@ def rebuild_table(
     # Before anything is read of it: what moves it afterwards stops the publishing.
     seen = _evolved(spark, [contract], table) if exists else None
     _check(spark, runs, table, scope)
-    shadow = f"{table}__rebuild"
-    _drop_shadow(spark, shadow, table)
+    shadow = _drop_shadow(spark, table)
     try:
         for run in runs:
             marked = _marked(run.contract, table)
@@ -96,7 +95,7 @@ def rebuild_table(
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
         return _publish(spark, contract, runs, seen, scope=scope)
     finally:
-        _drop_shadow(spark, shadow, table)
+        _drop_shadow(spark, table)
 
 
 def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Pin:
@@ -132,7 +131,7 @@ def _publish(
 ) -> RebuildResult:
     """Publish the companion, then the table: a fact that no version shows yet is true already."""
     table, batches = seen.table, [run.batch for run in runs]
-    shadow = f"{table}__rebuild"
+    *_, shadow = layout.shadow_tables(table)
     result = RebuildResult(table=table, runs=len(runs), missing=0, wrong=0)
     facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
     pairs = [(table, shadow, scope)]
@@ -186,14 +185,17 @@ def _marked(contract: Contract, table: str) -> Contract:
     return contract.model_copy(update={"table": shadowed})
 
 
-def _drop_shadow(spark: SparkSession, shadow: str, table: str) -> None:
-    """Drop a shadow with its companions, one that a crash left behind too; nothing else."""
+def _drop_shadow(spark: SparkSession, table: str) -> str:
+    """Drop a shadow with its companions, one that a crash left behind too; return its name."""
+    names = layout.shadow_tables(table)
+    *_, shadow = names
     if not spark.catalog.tableExists(shadow):
-        return
+        return shadow
     if table_property(spark, shadow, SHADOW_OF) != table:
         raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
-    for name in (layout.facts_table(shadow), layout.quarantine_table(shadow), shadow):
+    for name in names:
         spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
+    return shadow
 
 
 def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:

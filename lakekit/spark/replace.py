@@ -9,7 +9,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch, naive_utc
+from lakekit.batch import REBUILT_RUNS, Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark.branch import (
@@ -19,7 +19,7 @@ from lakekit.spark.branch import (
     fast_forward,
     open_branch,
 )
-from lakekit.spark.evidence import EXTRACTION_TIME, REBUILT_RUNS, iso
+from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.pin import Pin
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote

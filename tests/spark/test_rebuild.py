@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from lakekit.errors import (
     LandingCorruptError,
 )
 from lakekit.spark import rebuild
-from lakekit.spark.evidence import published_runs
+from lakekit.spark.evidence import published_runs, shown_runs, told_runs
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
@@ -145,6 +146,21 @@ def test_a_table_that_is_gone_comes_back_with_its_evidence(spark, table, tmp_pat
 
     assert world.rows() == before
     assert published_runs(spark, table).keys() == {"run-2", "run-3"}
+    assert [each.run_id for each in shown_runs(spark, table)] == ["run-2", "run-3"]
+
+
+def test_a_table_shows_its_runs_in_the_order_of_their_merges_after_a_rebuild_too(world):
+    before = shown_runs(world.spark, world.table)
+    world.damage("DELETE FROM {t} WHERE id = 3")
+
+    world.rebuild()
+
+    assert [each.run_id for each in before] == ["run-2", "run-9", "run-12"]
+    assert all(one.at < other.at for one, other in pairwise(before))
+    assert shown_runs(world.spark, world.table) == before
+    # All of them have told the companion something, too.
+    told = told_runs(world.spark, world.table)
+    assert [each.run_id for each in told] == [each.run_id for each in before]
 
 
 def test_repairs_the_given_keys_alone(world, tmp_path):
@@ -209,6 +225,7 @@ def test_what_a_run_under_way_has_told_stays(world, monkeypatch):
     companion = f"{world.table}_facts"
     told = world.rows(companion)
     assert any("run-20" in row for row in told)
+    assert "run-20" not in [each.run_id for each in told_runs(world.spark, world.table)]
 
     world.rebuild()
 

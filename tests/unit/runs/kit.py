@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakekit import layout
 from lakekit.contracts import Contract, load_contract
@@ -92,18 +92,24 @@ class Catalog:
         return self.tables.get(table)
 
 
+class Lease(NamedTuple):
+    epoch: int
+
+
 class Leases:
     """Who holds which table."""
 
     def __init__(self, **held: str) -> None:
         self.held = held
+        self.epoch = 0
 
-    def acquire(self, table: str, owner: str) -> object:
+    def acquire(self, table: str, owner: str) -> Lease:
         from lakekit.errors import TableBusyError  # noqa: PLC0415
 
         if self.held.setdefault(table, owner) != owner:
             raise TableBusyError(table)
-        return table
+        self.epoch += 1
+        return Lease(self.epoch)
 
     def release(self, table: str, owner: str) -> None:
         if self.held.get(table) == owner:

@@ -129,6 +129,15 @@ def test_a_snapshot_on_a_branch_is_no_evidence(story: Story) -> None:
         story.complete(orders=table(snapshot(1), published(2, "r", parent=1), main=1))
 
 
+def test_a_rebuild_that_names_the_run_is_evidence(story: Story) -> None:
+    rebuilt = snapshot(2) | {"summary": {"lakekit.rebuilt-runs": '["q", "r"]'}}
+    story.merged("orders", snapshot_id=2)
+
+    story.complete(orders=table(rebuilt))
+
+    assert story.completed() == list(story.keys)
+
+
 def test_a_merge_that_found_nothing_to_do_needs_no_snapshot(story: Story) -> None:
     story.merged("orders", unchanged=1)
 

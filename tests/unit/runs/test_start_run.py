@@ -89,6 +89,17 @@ def test_pins_source_and_contracts(story: Story) -> None:
     assert (run.source, run.contracts) == (SOURCE, story.contracts)
 
 
+def test_keeps_the_epochs_of_its_leases_which_order_the_runs_of_a_table(story: Story) -> None:
+    story.start("a")
+    story.leases.held.clear()
+    story.start("b")
+
+    first, second = (read_run(story.store, run_id).epochs for run_id in ("a", "b"))
+
+    assert first.keys() == second.keys() == {"orders", "clients"}
+    assert all(second[table] > first[table] for table in first)
+
+
 def test_the_extraction_time_is_the_start_to_the_second_unless_it_is_given(story: Story) -> None:
     story.start("a", NOON.replace(microsecond=123))
     story.leases.held.clear()
