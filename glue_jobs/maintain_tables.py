@@ -2,14 +2,13 @@
 
 import os
 import sys
-from pathlib import Path
 
 import boto3
 
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
-from lakekit.config import default_folder, read_contracts
+from lakekit.config import job_folder, read_contracts
 from lakekit.spark.jobs import maintain_tables
 from lakekit.spark.session import job_session
 from lakekit.steps import MaintainTables, job_arguments
@@ -19,9 +18,7 @@ def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(MaintainTables, argv)
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
-    # The sandbox puts another folder in place of the one beside the package.
-    folder = os.environ.get("LAKEKIT_CONFIG")
-    contracts = read_contracts(Path(folder) if folder else default_folder(), arguments.source)
+    contracts = read_contracts(job_folder(os.environ), arguments.source)
     leases = Leases(store, utc_now)
     maintain_tables(job_session(), store, arguments, contracts, leases=leases, clock=utc_now)
 

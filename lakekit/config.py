@@ -1,6 +1,6 @@
 """Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,6 +18,12 @@ File = TypeVar("File", bound=FileModel)
 def default_folder() -> Traversable:
     """Return `config` beside the package; inside a zip too, where a job finds it."""
     return cast(Path, files("lakekit")).parent / "config"
+
+
+def job_folder(environment: Mapping[str, str]) -> Traversable:
+    """Return the folder of a job: the default one, unless the sandbox puts another in its place."""
+    folder = environment.get("LAKEKIT_CONFIG")
+    return Path(folder) if folder else default_folder()
 
 
 def read_source(folder: Traversable, name: str) -> Source:

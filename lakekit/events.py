@@ -48,9 +48,10 @@ def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
         'd'
     """
     found: dict[str, str | None] = {}
+    known = {field.alias or name for name, field in model.model_fields.items()}
     words = iter(argv)
     for word in words:
         name, equals, value = word.removeprefix("--").partition("=")
-        if word.startswith("--") and name in model.model_fields:
+        if word.startswith("--") and name in known:
             found[name] = value if equals else next(words, None)
     return model.from_event(found)

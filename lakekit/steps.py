@@ -1,8 +1,8 @@
 """Input and result model of every step: what travels between states. References, never records."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from lakekit.batch import MergeResult
 from lakekit.events import Key, RunId, StepModel, job_arguments
@@ -198,3 +198,32 @@ class MaintainTablesResult(StepModel):
     table: Name
     busy: str | None = None
     maintained: tuple[Maintained, ...] = ()
+
+
+class RebuildTable(CreateTables):
+    """Arguments of the job that derives a table again.
+
+    since: `--from`; only versions that held at or after it are published. keys: `--keys`, the
+    key of an object with natural keys, NDJSON; only their versions are.
+    """
+
+    table: Name
+    since: AwareDatetime | None = Field(None, alias="from")
+    keys: Annotated[str, StringConstraints(pattern=r"^runs/.+$", max_length=1024)] | None = None
+
+    @model_validator(mode="after")
+    def _one_scope(self) -> Self:
+        if self.since and self.keys:
+            raise ValueError("give from or keys, not both")
+        return self
+
+
+class RebuildTableResult(StepModel):
+    """What a rebuild did: the runs that it replayed, in their order; rows that were not right."""
+
+    table: Name
+    runs: tuple[str, ...]
+    missing: int
+    wrong: int
+    snapshot_id: int | None = None
+    committed: bool = False

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lakekit.errors import LakekitError
-from sandbox import commands_merge, commands_read, commands_sandbox
+from sandbox import commands_merge, commands_read, commands_rebuild, commands_sandbox
 from sandbox.arguments import take
 from sandbox.check import check_files
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+commands_rebuild.register(commands_sandbox.app)
 app.add_typer(commands_sandbox.app, name="sandbox")
 
 

@@ -14,7 +14,7 @@ from lakekit.errors import InvalidStepInputError
 from sandbox.arguments import given, make_batch, pair_runs, parse_time
 from sandbox.landing import Landing
 from sandbox.local import Warehouse, identifier, opened, read_contract, read_text
-from sandbox.output import render_samples, to_json
+from sandbox.output import render_samples, say_rebuilt, to_json
 
 Promise = Annotated[Path, typer.Option(help="The table's contract.")]
 Inputs = Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")]
@@ -131,9 +131,8 @@ def rebuild(
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
         staging = _staging(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
-    state = f"snapshot {done.snapshot_id}" if done.committed else "nothing to commit"
-    text = f"{table}: {done.runs} runs; {done.missing} rows missing, {done.wrong} wrong; {state}"
-    typer.echo(to_json({**done.model_dump(), "table": table}) if as_json else text)
+    shown = {**done.model_dump(), "table": table}
+    typer.echo(to_json(shown) if as_json else say_rebuilt(shown))
 
 
 def register(app: typer.Typer) -> None:

@@ -25,6 +25,7 @@ FOLDER = Path("build/sandbox")
 STATE = "state.json"
 EXAMPLE = "airports_api"
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
+Endpoint = Annotated[str | None, typer.Option(help="Of a sandbox started elsewhere.")]
 
 
 @app.command()
@@ -79,7 +80,7 @@ def run(
         str | None, typer.Option(help="Time of the data instead of now, with its zone.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-    endpoint: Annotated[str | None, typer.Option(help="Of a sandbox started elsewhere.")] = None,
+    endpoint: Endpoint = None,
     data: Data = FOLDER,
 ) -> None:
     """Start a state machine in the sandbox and watch it; exit code 1 if it fails.
@@ -91,7 +92,7 @@ def run(
         if machine != "load_source":
             raise InvalidStepInputError("--extraction-time is for load_source")
         request["extraction_time"] = _time(extraction_time)
-    connection = _connect(endpoint, data)
+    connection = connect(endpoint, data)
     from sandbox.live import watch  # noqa: PLC0415  after the checks that need no boto3
 
     execution = connection.start(machine, request)
@@ -145,7 +146,12 @@ def _root() -> Path:
     return root
 
 
-def _connect(endpoint: str | None, data: Path) -> Any:
+def connect(endpoint: str | None, data: Path) -> Any:
+    """Return a connection to the sandbox at an endpoint, or to the one whose state file is here.
+
+    Raises:
+        InvalidStepInputError: None runs there.
+    """
     from sandbox.aws.connection import Connection, ask  # noqa: PLC0415
 
     state = data / STATE

@@ -75,3 +75,10 @@ def _text(value: Any) -> str:
         return str(value)
     plain = _plain(value) if not isinstance(value, list | dict) else value
     return plain if isinstance(plain, str) else json.dumps(plain, default=_plain)
+
+
+def say_rebuilt(done: Mapping[str, Any]) -> str:
+    """Return a rebuild's result as a sentence; its runs are told as a number."""
+    state = f"snapshot {done['snapshot_id']}" if done["committed"] else "nothing to commit"
+    counts = f"{done['missing']} rows missing, {done['wrong']} wrong"
+    return f"{done['table']}: {done['runs']} runs; {counts}; {state}"

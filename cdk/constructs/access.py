@@ -29,6 +29,7 @@ JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),
     "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
     "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
+    "rebuild_table": Access(read=("raw/", "runs/", "leases/"), write=(RESULTS, "leases/")),
 }
 
 

@@ -46,6 +46,7 @@ class SparkJob(Construct):
         environment: Environment,
         packages: JobPackages,
         warehouse: str,
+        runs_at_once: int,
     ) -> None:
         super().__init__(scope, job)
         self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
@@ -64,7 +65,7 @@ class SparkJob(Construct):
                 worker_type=glue.WorkerType.G_1X, number_of_workers=environment.jobs.workers
             ),
             max_retries=0,
-            max_concurrent_runs=environment.jobs.max_concurrent_runs,
+            max_concurrent_runs=runs_at_once,
             timeout=Duration.minutes(environment.jobs.timeout_minutes),
             extra_python_files=[
                 glue.Code.from_bucket(packages.library.bucket, packages.library.s3_object_key)

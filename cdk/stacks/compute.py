@@ -33,7 +33,9 @@ FUNCTIONS = {
     "route_file": 890,
 }
 EXTRAS = {"extract_pages": ("functions", "extract")}
-JOBS = ("create_tables", "merge_scd2", "maintain_tables")
+JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
+# Its runs share the lease's owner, so that the next takes over what one left behind.
+ALONE = ("rebuild_table",)
 
 
 class ComputeStack(Stack):
@@ -64,6 +66,7 @@ class ComputeStack(Stack):
                 environment=environment,
                 packages=packages,
                 warehouse=storage.warehouse,
+                runs_at_once=1 if job in ALONE else environment.jobs.max_concurrent_runs,
             )
             for job in JOBS
         }
@@ -71,6 +74,7 @@ class ComputeStack(Stack):
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
+        self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
 
     def _function(self, step: str) -> StepLambda:
         storage = self._storage

@@ -1,5 +1,6 @@
 """Where data lives: the key, the landing and lake buckets, the catalog's database."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from aws_cdk import RemovalPolicy, Stack
@@ -52,10 +53,18 @@ class StorageStack(Stack):
 
     def catalog_statement(self, *, write: bool = False) -> iam.PolicyStatement:
         """Return the right to the catalog's database and its tables, and to nothing else."""
+        return self._catalog(WRITE_CATALOG if write else READ_CATALOG, "*")
+
+    def drop_shadows_statement(self) -> iam.PolicyStatement:
+        """Return the right to drop what a rebuild works in, and no other table."""
+        return self._catalog(["glue:DeleteTable"], *layout.shadow_tables("*"))
+
+    def _catalog(self, actions: Iterable[str], *tables: str) -> iam.PolicyStatement:
+        parts = [f"table/{self.database}/{table}" for table in tables]
         return iam.PolicyStatement(
-            actions=list(WRITE_CATALOG if write else READ_CATALOG),
+            actions=list(actions),
             resources=[
                 f"arn:aws:glue:{self.region}:{self.account}:{part}"
-                for part in ("catalog", f"database/{self.database}", f"table/{self.database}/*")
+                for part in ("catalog", f"database/{self.database}", *parts)
             ],
         )

@@ -89,6 +89,25 @@ class Connection:
             time.sleep(0.1)
         raise SandboxError(f"{execution.name} still runs after {timeout:.0f} s")
 
+    def run_job(
+        self, job: str, arguments: Mapping[str, str], *, timeout: float = 300
+    ) -> dict[str, Any]:
+        """Run a Glue job to its end and return the run as GetJobRun shows it.
+
+        Raises:
+            SandboxError: It has not ended in time.
+        """
+        until = time.monotonic() + timeout
+        client, name = self.client("glue"), self.names["jobs"][job]
+        given = {f"--{key}": value for key, value in arguments.items()}
+        run_id = client.start_job_run(JobName=name, Arguments=given)["JobRunId"]
+        while time.monotonic() < until:
+            run: dict[str, Any] = client.get_job_run(JobName=name, RunId=run_id)["JobRun"]
+            if run["JobRunState"] not in ("STARTING", "RUNNING"):
+                return run
+            time.sleep(0.1)
+        raise SandboxError(f"{run_id} of {name} still runs after {timeout:.0f} s")
+
 
 def ask(endpoint: str) -> dict[str, Any]:
     """Return what a sandbox says about itself."""

@@ -111,5 +111,6 @@ def test_every_command_and_target_is_documented() -> None:
         "changes",
         "sandbox up",
         "sandbox run",
+        "sandbox rebuild",
     ):
         assert f"lakekit {name}" in documented

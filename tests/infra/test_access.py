@@ -64,7 +64,15 @@ def test_a_job_keeps_the_warehouse_and_its_catalog(dev: Stacks, job: str) -> Non
     for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
         assert prefixes(granted, action, "lake") == {"/warehouse/*"}
     assert {"glue:CreateTable", "glue:UpdateTable"} <= granted.keys()
-    assert "glue:DeleteTable" not in granted
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_only_a_rebuild_drops_tables_and_its_shadows_alone(dev: Stacks, job: str) -> None:
+    may = {json.loads(text) for text in rights(dev, job).get("glue:DeleteTable", set())}
+
+    tables = {arn.rpartition("/")[2] for arn in may if ":table/" in arn}
+    shadows = {"*__rebuild", "*__rebuild_facts", "*__rebuild_quarantine"}
+    assert tables == (shadows if job == "rebuild_table" else set())
 
 
 @pytest.mark.parametrize("step", FUNCTIONS)

@@ -64,6 +64,17 @@ def test_jobs_run_on_glue_5_1_without_retries(dev: Stacks, job: str) -> None:
     dev["compute"].has_resource_properties("AWS::Glue::Job", expected)
 
 
+def test_one_rebuild_runs_at_once_because_the_next_takes_over_its_lease(stacks: Stacks) -> None:
+    jobs = stacks["compute"].find_resources("AWS::Glue::Job").values()
+    most = {
+        job["Properties"]["Name"].rpartition("-")[2]: job["Properties"]["ExecutionProperty"]
+        for job in jobs
+    }
+
+    assert most.pop("rebuild_table") == {"MaxConcurrentRuns": 1}
+    assert all(each["MaxConcurrentRuns"] > 1 for each in most.values())
+
+
 def test_jobs_get_the_iceberg_catalog_and_every_setting_in_one_conf(stacks: Stacks) -> None:
     for job in stacks["compute"].find_resources("AWS::Glue::Job").values():
         conf = json.dumps(job["Properties"]["DefaultArguments"]["--conf"])

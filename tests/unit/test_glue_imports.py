@@ -27,7 +27,7 @@ __import__(sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("job", ["create_tables", "merge_scd2", "maintain_tables"])
+@pytest.mark.parametrize("job", ["create_tables", "merge_scd2", "maintain_tables", "rebuild_table"])
 def test_a_job_imports_only_what_glue_has(job):
     command = [sys.executable, "-c", SCRIPT, f"glue_jobs.{job}", *IMAGE, *ZIP]
 

@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from lakekit.errors import InvalidStepInputError
 from lakekit.steps import (
     ExtractPagesResult,
     MergeScd2,
+    RebuildTable,
     RecordFailure,
     StartRun,
     StepModel,
@@ -79,6 +81,31 @@ def test_ignores_the_arguments_that_glue_adds() -> None:
     extra = ["--JOB_NAME", "merge", "--enable-metrics", "true", "--TempDir=s3://x"]
 
     assert job_arguments(MergeScd2, ARGV + extra).run_id == "r-1"
+
+
+def test_reads_which_part_of_a_table_is_to_be_rebuilt() -> None:
+    argv = [*ARGV, "--table", "t"]
+
+    whole = job_arguments(RebuildTable, argv)
+    later = job_arguments(RebuildTable, [*argv, "--from", "2026-01-01T00:00:00Z"])
+    some = job_arguments(RebuildTable, [*argv, "--keys=runs/r-1/keys.ndjson"])
+
+    assert (whole.since, whole.keys) == (None, None)
+    assert later.since == datetime(2026, 1, 1, tzinfo=UTC)
+    assert some.keys == "runs/r-1/keys.ndjson"
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--from", "2026-01-01"], "RebuildTable: from: "),
+        (["--keys", "inbox/keys.ndjson"], "RebuildTable: keys: "),
+        (["--from", "2026-01-01T00:00:00Z", "--keys", "runs/k"], "give from or keys, not both"),
+    ],
+)
+def test_refuses_a_part_that_is_none(words: list[str], fault: str) -> None:
+    with pytest.raises(InvalidStepInputError, match=fault):
+        job_arguments(RebuildTable, [*ARGV, "--table", "t", *words])
 
 
 @pytest.mark.parametrize("argv", [[], ["job.py"], ARGV[:-1], ["job.py", "--run_id"]])

@@ -1,0 +1,27 @@
+"""RebuildTable: derive a table again from the runs that its landing bucket has."""
+
+import os
+import sys
+
+import boto3
+
+from lakekit.aws.lease import Leases
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.aws.settings import utc_now
+from lakekit.config import job_folder, read_contracts
+from lakekit.spark.rebuild_job import rebuild_from_landing
+from lakekit.spark.session import job_session
+from lakekit.steps import RebuildTable, job_arguments
+
+
+def main(argv: list[str]) -> None:
+    """Run the job."""
+    arguments = job_arguments(RebuildTable, argv)
+    store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
+    contracts = read_contracts(job_folder(os.environ), arguments.source)
+    leases = Leases(store, utc_now)
+    rebuild_from_landing(job_session(), store, arguments, contracts, leases=leases)
+
+
+if __name__ == "__main__":
+    main(sys.argv)
