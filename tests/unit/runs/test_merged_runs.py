@@ -147,6 +147,15 @@ def test_a_merge_that_failed_first_is_of_the_run_that_did_it(bucket: Bucket) -> 
     assert bucket.collect() == [(NEW, batch)]
 
 
+def test_a_run_that_waited_while_another_merged_did_not_do_it(bucket: Bucket) -> None:
+    batch = bucket.land("once", 1)
+    for name, epoch, promise in (("did", 1, OLD), ("waited", 2, NEW)):
+        bucket.run(name, batch, epoch=epoch, at=epoch, promise=promise)
+        bucket.tell(name, result("once", 7, committed=name == "did"))
+
+    assert bucket.collect(Shown("once", NOON + timedelta(minutes=10))) == [(OLD, batch)]
+
+
 def test_a_run_that_only_told_the_companion_is_merged(bucket: Bucket) -> None:
     bucket.load("first", 1, epoch=1)
     bucket.run("quiet", bucket.land("quiet", 2), epoch=2)
@@ -172,8 +181,11 @@ def test_a_landing_that_a_newer_one_superseded_is_not_merged(bucket: Bucket) -> 
     bucket.run("failed", late, epoch=1)
     bucket.load("new", 2, epoch=2)
     bucket.complete(late)
-
     assert bucket.merged("new") == ["new"]
+
+    # All plans are read, because a result is lost.
+    bucket.run("lost", bucket.land("lost", 3), epoch=3)
+    assert bucket.merged("new", "lost") == ["new", "lost"]
 
 
 def test_refuses_when_a_merged_landing_has_expired(bucket: Bucket) -> None:
