@@ -14,26 +14,36 @@ ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
 KINDS = ("same", "gone", "past", "absent", "rejected", "ignored", "candidate")
 
 
-def kind_counts() -> list[Expression]:
-    """Return what is counted of joined records."""
+def joined_counts(contract: Contract, extracted: Expression) -> list[Expression]:
+    """Return what is counted of all joined rows: little, as nearly all say what is known."""
+    counts = [F.count(F.lit(1)).alias("joined")]
+    if contract.history.sequence_by:
+        counts.append(F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"))
+    if contract.history.delete_scope:
+        read = ~F.col("__absent") & F.col("__fault").isNull()
+        scopes = F.to_json(F.collect_set(F.when(read, F.col("__scope"))))
+        counts.append(scopes.alias("scopes"))
+    return counts
+
+
+def kind_counts(contract: Contract) -> list[Expression]:
+    """Return what is counted of the joined rows of some kinds."""
     return [
+        F.count(F.lit(1)).alias("told"),
+        F.count(F.when(~F.col("__absent"), 1)).alias("all"),
+        F.min("__fault").alias("fault"),
+        null_keys(contract),
         *[F.count(F.when(F.col("__kind") == kind, 1)).alias(kind) for kind in KINDS],
         F.count(F.when(F.col("__known") & ~F.col("__absent"), 1)).alias("matched"),
         F.count(F.when(F.col("__absent"), 1)).alias("lost_sight"),
     ]
 
 
-def read_counts(contract: Contract, extracted: Expression) -> list[Expression]:
-    """Return what is counted of joined rows about the records as they were read."""
-    record = ~F.col("__absent")
-    counts = [
-        F.count(F.when(record, 1)).alias("all"),
-        F.min("__fault").alias("fault"),
-        null_keys(contract),
-        F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"),
-    ]
-    values = F.when(record & F.col("__fault").isNull(), F.col("__scope"))
-    return [*counts, F.to_json(F.collect_set(values)).alias("scopes")]
+def with_uncounted(n: dict[str, Any]) -> dict[str, Any]:
+    """Complete the counts of all rows and of those of some kinds: the others say what is known."""
+    known = n["joined"] - n["told"]
+    whole = {name: n[name] + known for name in ("same", "matched", "all")}
+    return {"ahead": 0, "scopes": "[]"} | n | whole
 
 
 def null_keys(contract: Contract) -> Expression:

@@ -12,11 +12,12 @@ from lakekit.spark import join, known, order
 from lakekit.spark.context import Merge, estimated_bytes
 from lakekit.spark.counts import (
     act_counts,
+    joined_counts,
     kind_counts,
     late_counts,
     place_counts,
-    read_counts,
     scopes_of,
+    with_uncounted,
 )
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
@@ -57,15 +58,18 @@ def _twice(n: dict[str, Any]) -> bool:
 
 
 def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
-    based, joined, placed = (Observation() for _ in range(3))
+    based, joined, told, placed = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
     kinds = _kinds(merge, sight, based, all_rows=all_rows)
-    counted = [*read_counts(contract, merge.moment), *kind_counts(), known.unlike(kinds)]
+    kinds = kinds.observe(joined, *joined_counts(contract, merge.moment))
+    if not all_rows:
+        kinds = kinds.where("__kind != 'same'")
     kept = ["candidate", *(["same"] if all_rows else [])]
     if merge.full and contract.history.deletes != "ignore":
         kept += ["absent", "past"]
     # One shuffle by key serves every window that follows.
-    rows = kinds.observe(joined, *counted).where(F.col("__kind").isin(kept))
+    rows = kinds.observe(told, *kind_counts(contract), known.unlike(kinds))
+    rows = rows.where(F.col("__kind").isin(kept))
     rows = order.packed(known.unpacked(rows), contract).repartition(*merge.keys)
     rows = with_place(with_position(rows, merge.batch), contract)
     if deletions is not None:
@@ -81,9 +85,9 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
         rows = _with_earlier_hash(rows, contract, sight) if sight.later else rows
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     staged, acts = write_counted(resolved, place, *act_counts())
-    seen = (joined, placed, *([based] if merge.full else []))
+    seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
-    return Staged(staged, counts | acts, all_rows)
+    return Staged(staged, with_uncounted(counts | acts), all_rows)
 
 
 def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) -> DataFrame:

@@ -110,7 +110,7 @@ def test_the_last_of_several_records_of_a_key_wins(load, rows):
     result = load(1, ANN, {**ANN, "city": "Rome"}, ANN, {**ANN, "city": "Bonn"})
 
     assert rows() == [(1, "Ann", "Bonn", 1, None, True)]
-    assert (result.opened, result.duplicates) == (1, 3)
+    assert (result.opened, result.superseded) == (1, 3)
 
 
 def test_a_replay_changes_nothing(load, rows):
