@@ -122,11 +122,13 @@ def rebuild(
     landing, name = Landing(warehouse, table), identifier(table)
     today = load_contract(landing.contract(), name=table)
     with opened(warehouse) as spark, landing.locked():
-        from lakekit.spark.evidence import published_runs  # noqa: PLC0415
+        from lakekit.spark.evidence import published_runs, told_runs  # noqa: PLC0415
         from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table  # noqa: PLC0415
 
         exists = spark.catalog.tableExists(name)
-        landed = landing.merged_runs(published_runs(spark, name) if exists else ())
+        # A crash may have come before a run was marked as merged.
+        told = {each.run_id for each in told_runs(spark, name)} if exists else set()
+        landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
         staging = _staging(warehouse)

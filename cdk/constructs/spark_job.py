@@ -22,6 +22,8 @@ def spark_conf(warehouse: str) -> str:
         f"{catalog}.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
         f"{catalog}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{catalog}.warehouse": warehouse,
+        # Else each commit is a version that Glue keeps, up to a limit of the account.
+        f"{catalog}.glue.skip-archive": "true",
     }
     return " --conf ".join(f"{key}={value}" for key, value in settings.items())
 

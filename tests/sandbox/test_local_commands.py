@@ -26,9 +26,16 @@ import json, sys
 from typer.testing import CliRunner
 from sandbox.arguments import take
 from sandbox.cli import app
+from sandbox.landing import Landing
 from pathlib import Path
 
+def crash_before_the_mark(*_):
+    raise SystemExit("killed")
+
 for line in json.load(sys.stdin):
+    if line[0] == "killed":
+        line = line[1:]
+        Landing.mark_merged = crash_before_the_mark
     done = CliRunner().invoke(app, take(line))
     known = Path(line[line.index("--warehouse") + 1]).exists()
     told = {"code": done.exit_code, "out": done.stdout, "error": repr(done.exception)}
@@ -45,12 +52,15 @@ def told(tmp_path_factory) -> dict[str, dict]:
         1: [person(1, "ann", 1), person(2, "ben", 1)],
         2: [person(1, "anna", 2), {**person(2, None, 2), "op": "D"}],
         3: [person(1, "anne", 3), "{oh"],
+        4: [{**person(9, None, 4), "op": "D"}],
     }.items():
         lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
         (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
     (folder / "keys.ndjson").write_text('{"id": 1}\n')
     promise = ["--contract", str(folder / "people.yaml")]
-    runs = {day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in (1, 2, 3)}
+    runs = {
+        day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in range(1, 5)
+    }
     lines = {
         "plan first": ["plan-merge", *promise, *runs[1], "--json"],
         "merge": ["merge", *promise, *runs[1], *runs[2], "--json"],
@@ -60,9 +70,11 @@ def told(tmp_path_factory) -> dict[str, dict]:
         "changes": ["changes", "people", time(1), time(2), "--format", "ndjson"],
         "harm": ["sql", "DELETE FROM people"],
         "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
+        "killed": ["killed", "merge", *promise, *runs[4]],
         "rebuild": ["rebuild", "--table", "people", "--json"],
         "again": ["rebuild", "--table", "people"],
         "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
+        "facts": ["sql", "SELECT id, _op FROM people_facts WHERE id = 9", "--format", "csv"],
         "no table": ["rebuild", "--table", "nobody"],
         "no history": ["as-of", "nobody", time(1)],
         "no zone": ["as-of", "people", "2026-01-01"],
@@ -124,6 +136,11 @@ def test_a_rebuild_brings_back_what_was_deleted_by_hand(told):
     assert json.loads(told["rebuild"]["out"])["missing"] == 1
     assert "0 rows missing, 0 wrong; nothing to commit" in told["again"]["out"]
     assert told["count"]["out"].splitlines() == ["id,name", "1,ann", "1,anna", "2,ben"]
+
+
+def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(told):
+    assert told["killed"]["code"] != 0
+    assert told["facts"]["out"].splitlines() == ["id,_op", "9,D"]
 
 
 @pytest.mark.parametrize(
