@@ -5,11 +5,10 @@ from typing import Any
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from cdk.constructs.definitions import TOKENS
+from cdk.constructs.failures import Failures
 from cdk.constructs.inbox import Inbox, queue
 from cdk.constructs.machine import Machine
 from cdk.constructs.schedules import Schedules, read_schedules
@@ -43,15 +42,7 @@ class OrchestrationStack(Stack):
     ) -> None:
         super().__init__(scope, id, **props)
         self._compute = compute
-        self.failures = sns.Topic(
-            self,
-            "failures",
-            topic_name=environment.name("failures"),
-            master_key=storage.key,
-            enforce_ssl=True,
-        )
-        for address in environment.notify:
-            self.failures.add_subscription(subscriptions.EmailSubscription(address))
+        self.failures = Failures(self, "failures", environment=environment, key=storage.key)
         supply = self._supply(storage)
         self.maintain_tables = Machine(
             self, "maintain_tables", environment=environment, root=root, supply=supply
@@ -63,16 +54,18 @@ class OrchestrationStack(Stack):
         self.maintain_tables.grant_start_execution(self.load_source)
         for machine in (self.load_source, self.maintain_tables):
             self._grant(machine)
+        unscheduled = queue(self, environment, "schedules_dead", days=14)
+        self.failures.alarm(unscheduled, "schedules_dead")
         Schedules(
             self,
             "schedules",
             environment=environment,
             sources=read_schedules(root / "config"),
             machine=self.load_source,
-            dead_letters=queue(self, environment, "schedules_dead", days=14),
+            dead_letters=unscheduled,
         )
         route_file = compute.functions["route_file"]
-        Inbox(
+        inbox = Inbox(
             self,
             "inbox",
             environment=environment,
@@ -80,6 +73,7 @@ class OrchestrationStack(Stack):
             function=route_file.function,
             role=route_file.role,
         )
+        self.failures.alarm(inbox.dead_letters, "inbox_dead")
 
     def _supply(self, storage: StorageStack) -> dict[str, str]:
         compute = self._compute
@@ -95,7 +89,7 @@ class OrchestrationStack(Stack):
             "LandingBucket": storage.landing.bucket_name,
             "Database": storage.database,
             "Warehouse": storage.warehouse,
-            "FailureTopic": self.failures.topic_arn,
+            "FailureTopic": self.failures.topic.topic_arn,
         }
 
     def _grant(self, machine: Machine) -> None:
@@ -108,4 +102,4 @@ class OrchestrationStack(Stack):
         machine.add_to_role_policy(
             iam.PolicyStatement(actions=RUN_JOB, resources=[job.job_arn for job in jobs])
         )
-        self.failures.grant_publish(machine)
+        self.failures.topic.grant_publish(machine)

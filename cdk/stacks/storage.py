@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from cdk.constructs.bucket import DataBucket
+from cdk.constructs.failures import allow_alarms
 from lakekit import layout
 from lakekit.environment import Environment
 
@@ -31,6 +32,7 @@ class StorageStack(Stack):
             enable_key_rotation=True,
             removal_policy=RemovalPolicy.RETAIN,
         )
+        allow_alarms(self.key)
         self.landing = DataBucket(self, "landing", environment=environment, key=self.key)
         self.landing.send_events()
         if environment.storage.raw_days:

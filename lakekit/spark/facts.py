@@ -58,10 +58,13 @@ class Facts:
             return []
         merged = self._told().where("_op = 'X'")
         rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
-        told = {
-            FullExtract(row["moment"], known_scopes(row["_scopes"], self._contract)) for row in rows
-        }
-        return sorted(told, key=lambda each: each.moment)
+        at: dict[str, tuple[str, ...] | None] = {}
+        for moment, texts in rows:
+            scopes, other = known_scopes(texts, self._contract), at.get(moment, ())
+            # Of several extracts of one moment, absence counts where it does in one.
+            both = None if scopes is None or other is None else {*scopes, *other}
+            at[moment] = None if both is None else tuple(sorted(both))
+        return [FullExtract(moment, at[moment]) for moment in sorted(at)]
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""

@@ -21,9 +21,11 @@ class Created:
     properties: Properties = field(default_factory=dict)
 
 
-# Moto does not check who calls; policies that demand TLS would make no sense on this machine.
+# Moto does not check who calls, and has no metrics that an alarm could watch; policies that demand
+# TLS would make no sense on this machine.
 NOT_ENFORCED = {
     "AWS::CDK::Metadata",
+    "AWS::CloudWatch::Alarm",
     "AWS::IAM::Policy",
     "AWS::Lambda::Permission",
     "AWS::S3::BucketPolicy",

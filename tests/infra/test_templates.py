@@ -132,6 +132,42 @@ def test_route_file_has_time_for_a_batch_that_stays_hidden_six_times_as_long(
     stacks["orchestration"].has_resource_properties("AWS::SQS::Queue", inbox)
 
 
+@pytest.mark.parametrize("queue", ["inbox_dead", "schedules_dead"])
+def test_a_dead_letter_tells_the_failure_topic(stacks: Stacks, queue: str) -> None:
+    template = stacks["orchestration"]
+    queues = template.find_resources("AWS::SQS::Queue")
+    [dead] = [id for id, q in queues.items() if q["Properties"]["QueueName"].endswith(queue)]
+    [topic] = template.find_resources("AWS::SNS::Topic")
+
+    template.has_resource_properties(
+        "AWS::CloudWatch::Alarm",
+        {
+            "MetricName": "ApproximateNumberOfMessagesVisible",
+            "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [dead, "QueueName"]}}],
+            "Threshold": 1,
+            "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+            "AlarmActions": [{"Ref": topic}],
+        },
+    )
+
+
+def test_alarms_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> None:
+    def allowed(kind: str, stack: str, document: str) -> set[str]:
+        policies = stacks[stack].find_resources(kind).values()
+        statements = [s for p in policies for s in p["Properties"][document]["Statement"]]
+        mine = [
+            s for s in statements if s.get("Principal") == {"Service": "cloudwatch.amazonaws.com"}
+        ]
+        actions = [s["Action"] for s in mine]
+        return {a for each in actions for a in (each if isinstance(each, list) else [each])}
+
+    assert allowed("AWS::SNS::TopicPolicy", "orchestration", "PolicyDocument") == {"sns:Publish"}
+    assert allowed("AWS::KMS::Key", "storage", "KeyPolicy") == {
+        "kms:Decrypt",
+        "kms:GenerateDataKey*",
+    }
+
+
 def test_no_role_has_a_wildcard_action(stacks: Stacks) -> None:
     for template in stacks.values():
         for statement in statements(template):

@@ -61,3 +61,17 @@ def test_scopes_of_other_columns_are_refused(load, rows, spark, table):
         told(load, "changes", 11, at(3, "a", seen=1), promise=changed)
 
     assert rows("id, name") == [(1, "z", 4, None, True)]
+
+
+def test_two_extracts_of_one_moment_count_within_the_scopes_of_both(load, rows):
+    for run, scope in (("x", 1), ("y", 2)):
+        other = at(4, "z", seen=scope) | {"id": 10 + scope}
+        load(10, other, extract="full", promise=SCOPED, run_id=run)
+
+    told(load, "changes", 11, *[at(3, "a", seen=n) | {"id": n} for n in (1, 2, 3)], promise=SCOPED)
+
+    assert rows("id, name, seen")[:3] == [
+        (1, "a", 1, 3, 10, False),
+        (2, "a", 2, 3, 10, False),
+        (3, "a", 3, 3, None, True),
+    ]

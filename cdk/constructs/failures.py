@@ -1,0 +1,71 @@
+"""What tells people of failures: the topic, and an alarm of each queue of dead letters."""
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from lakekit.environment import Environment
+
+ALARMS = iam.ServicePrincipal("cloudwatch.amazonaws.com")
+
+
+class Failures(Construct):
+    """A topic to which state machines and alarms publish."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, environment: Environment, key: kms.IKey
+    ) -> None:
+        super().__init__(scope, id)
+        self._environment = environment
+        self.topic = sns.Topic(
+            self,
+            "topic",
+            topic_name=environment.name("failures"),
+            master_key=key,
+            enforce_ssl=True,
+        )
+        for address in environment.notify:
+            self.topic.add_subscription(subscriptions.EmailSubscription(address))
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[ALARMS],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            )
+        )
+
+    def alarm(self, dead_letters: sqs.IQueue, name: str) -> None:
+        """Tell the topic when a queue of dead letters gets a message."""
+        waiting = dead_letters.metric_approximate_number_of_messages_visible(
+            period=Duration.minutes(5), statistic="Maximum"
+        )
+        alarm = waiting.create_alarm(
+            self,
+            name,
+            alarm_name=self._environment.name(name),
+            alarm_description=f"{self._environment.name(name)} holds what could not be started",
+            threshold=1,
+            evaluation_periods=1,
+            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self.topic))
+
+
+def allow_alarms(key: kms.Key) -> None:
+    """Let alarms publish to topics that a key encrypts."""
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[ALARMS],
+            actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+            resources=["*"],
+            conditions={"StringEquals": {"aws:SourceAccount": Stack.of(key).account}},
+        )
+    )
