@@ -109,8 +109,9 @@ def with_lateness(
         # What changes before it hides what that extract held, which settling remembers.
         gone, newest = F.col("__base_hash").isNull(), F.lit(sight.newest_full).cast("timestamp_ntz")
         late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
-        # Of a key that comes after an extract that lacks it, though its run was before that one.
-        late = late | (gone & F.lit(exact) & (extracted < newest))
+        # Of a key that comes after an extract that lacks it, though its run was before that one,
+        # or at its very moment: what ended there may go on.
+        late = late | (gone & F.lit(exact) & ((extracted < newest) | (moment == newest)))
     late = late | (F.col("__kind") == "past")
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")

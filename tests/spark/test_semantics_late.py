@@ -266,6 +266,14 @@ def test_a_key_that_a_full_extract_lacks_is_back_where_a_record_ahead_says_so_ag
     assert rows("id, name")[:2] == [(1, "a", 5, 10, False), (1, "a", 15, None, True)]
 
 
+def test_a_key_that_an_extract_lacks_goes_on_if_a_record_of_that_moment_says_the_same(load, rows):
+    told(load, "full", 4, at(4, "z", id=2))
+    told(load, "full", 2, at(1, "a"))
+    told(load, "incremental", 5, at(4, "a"))
+
+    assert rows("id, name")[0] == (1, "a", 1, None, True)
+
+
 def test_a_full_extract_did_not_hold_a_record_that_lost(load, rows):
     told(load, "changes", 5, at(1, "a"), at(5, "a"))
     told(load, "changes", 6, at(5, "b"))
