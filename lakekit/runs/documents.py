@@ -22,6 +22,7 @@ class Run(Model):
 
     claimed: keys of the manifests that were pending when the run began, oldest first.
     epochs: of the lease that the run had of each table; of two runs the later one had the higher.
+    leased_at: when it had got them; later than `started_at` by what it waited for others.
     """
 
     run_id: RunId
@@ -32,6 +33,7 @@ class Run(Model):
     claimed: tuple[str, ...] = ()
     extracts: bool = True
     epochs: dict[Name, int] = Field(default_factory=dict)
+    leased_at: AwareDatetime | None = None
 
     def contract(self, endpoint: str) -> Contract:
         """Return the contract of an endpoint, or raise UnknownSourceError."""

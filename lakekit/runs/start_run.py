@@ -6,7 +6,7 @@ from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError, TableBusyError, UnknownSourceError
 from lakekit.landing import pending_keys
-from lakekit.ports import ObjectStore, TableLeases
+from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import Run, read_run, write_once
 from lakekit.sources import Source
 from lakekit.steps import StartRun, StartRunResult
@@ -18,14 +18,16 @@ def start_run(
     leases: TableLeases,
     source: Source,
     contracts: Iterable[Contract],
+    *,
+    clock: Clock,
 ) -> StartRunResult:
     """Begin a run; again, with the same run id, it returns the same result.
 
     Raises:
         UnknownSourceError: No contract names the source.
         TableBusyError: Another run that is still at work holds one of the tables.
-        InvalidStepInputError: The run id was used before by another execution, or the request
-            contradicts itself.
+        InvalidStepInputError: The run id was used before by another execution, the run had let
+            its tables go before, or the request contradicts itself.
     """
     request = step.request
     if request.manifests is None and "manifests" in request.model_fields_set:
@@ -50,6 +52,8 @@ def start_run(
         claimed=tuple(claimed),
         extracts=request.manifests is None,
         epochs=epochs,
+        # Only now: what others committed before is older.
+        leased_at=clock(),
     )
     if not write_once(store, layout.run_key(step.run_id), run):
         run = read_run(store, step.run_id)
@@ -57,6 +61,12 @@ def start_run(
         # Step Functions forgets a name after 90 days; the evidence in the tables does not.
         raise InvalidStepInputError(
             f"run {run.run_id} began at {run.started_at.isoformat()}; start with a new name"
+        )
+    if any(run.epochs.get(table, epoch) != epoch for table, epoch in epochs.items()):
+        # Others may have merged since, and the document would order it before them.
+        raise InvalidStepInputError(
+            f"run {run.run_id} has let its tables go since it began; start with a new name, and "
+            "never redrive an execution"
         )
     return StartRunResult(
         run_id=run.run_id,

@@ -20,4 +20,5 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     )
     leases = Leases(settings.store, utc_now, is_running=owners.is_running)
     source, contracts = settings.source(step.source), settings.contracts(step.source)
-    return start_run(step, settings.store, leases, source, contracts).to_event()
+    result = start_run(step, settings.store, leases, source, contracts, clock=utc_now)
+    return result.to_event()

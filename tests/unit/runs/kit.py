@@ -101,15 +101,17 @@ class Leases:
 
     def __init__(self, **held: str) -> None:
         self.held = held
-        self.epoch = 0
+        self.epochs: dict[str, int] = {}
 
     def acquire(self, table: str, owner: str) -> Lease:
         from lakekit.errors import TableBusyError  # noqa: PLC0415
 
-        if self.held.setdefault(table, owner) != owner:
+        ours = self.held.get(table) == owner
+        if not ours and table in self.held:
             raise TableBusyError(table)
-        self.epoch += 1
-        return Lease(self.epoch)
+        self.held[table] = owner
+        self.epochs[table] = self.epochs.get(table, 0) + (0 if ours else 1)
+        return Lease(self.epochs[table])
 
     def release(self, table: str, owner: str) -> None:
         if self.held.get(table) == owner:

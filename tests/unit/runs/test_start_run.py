@@ -8,7 +8,7 @@ from lakekit.errors import InvalidStepInputError, TableBusyError, UnknownSourceE
 from lakekit.runs.documents import read_run
 from lakekit.runs.start_run import start_run
 from lakekit.steps import StartRun, StartRunResult
-from tests.fakes import MemoryObjectStore
+from tests.fakes import ManualClock, MemoryObjectStore
 from tests.unit.runs.kit import NOON, SOURCE, Leases, contract, landed
 
 
@@ -19,12 +19,15 @@ class Story:
         self.store = MemoryObjectStore()
         self.leases = Leases()
         self.contracts = (contract("orders"), contract("clients"))
+        self.clock = ManualClock(NOON)
 
     def start(self, run_id: str = "r", at: datetime = NOON, **request: Any) -> StartRunResult:
         event = {"run_id": run_id, "started_at": at, "source": "shop",
                  "request": {"source": "shop", **request}}  # fmt: skip
         step = StartRun.from_event(event)
-        return start_run(step, self.store, self.leases, SOURCE, self.contracts)
+        return start_run(
+            step, self.store, self.leases, SOURCE, self.contracts, clock=self.clock
+        )
 
 
 @pytest.fixture
@@ -98,6 +101,29 @@ def test_keeps_the_epochs_of_its_leases_which_order_the_runs_of_a_table(story: S
 
     assert first.keys() == second.keys() == {"orders", "clients"}
     assert all(second[table] > first[table] for table in first)
+
+
+def test_keeps_when_it_had_its_leases_which_may_be_long_after_its_start(story: Story) -> None:
+    story.leases.held["orders"] = "other"
+    with pytest.raises(TableBusyError):
+        story.start()
+    story.leases.held.clear()
+    story.clock.advance(600)
+
+    story.start()
+
+    run = read_run(story.store, "r")
+    assert (run.started_at, run.leased_at) == (NOON, NOON + timedelta(minutes=10))
+
+
+def test_refuses_to_begin_again_when_others_may_have_merged_since(story: Story) -> None:
+    story.start("first")
+    story.leases.held.clear()
+    story.start("second")
+    story.leases.held.clear()
+
+    with pytest.raises(InvalidStepInputError, match="never redrive"):
+        story.start("first")
 
 
 def test_the_extraction_time_is_the_start_to_the_second_unless_it_is_given(story: Story) -> None:
