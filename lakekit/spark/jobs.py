@@ -49,19 +49,28 @@ def create_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTabl
 
 
 def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
-    """Merge every batch that the plan names, those of one table in their order."""
+    """Merge every batch that the plan names, those of one table in their order.
+
+    What was merged is told also if a later batch of the table fails.
+    """
+    keep = _keeper(store, arguments.run_id, "merge_scd2")
 
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
-        merges = [
-            merge_scd2(session, plan.contract, batch, table, staging=staging)
-            for batch in plan.batches
-        ]
-        return MergeScd2Result(table=plan.table, merges=tuple(merges))
+        done = MergeScd2Result(table=plan.table, merges=())
+        try:
+            for batch in plan.batches:
+                merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
+                done = done.model_copy(update={"merges": (*done.merges, merged)})
+        except Exception:
+            if done.merges:
+                # Else the next run, which finds them there, would be taken for the one that did it.
+                keep(plan.table, done)
+            raise
+        return done
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
-    keep = _keeper(store, arguments.run_id, "merge_scd2")
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)
 
 
