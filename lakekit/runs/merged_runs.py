@@ -12,29 +12,21 @@ first. Extraction times do not either: a landing may be merged after a newer one
 has the last word on what it shows, as a lease can expire under a run that is still at work.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from lakekit import layout
-from lakekit.batch import Batch, MergeResult
+from lakekit.batch import Batch
 from lakekit.contracts import Contract
-from lakekit.errors import LandingCorruptError
+from lakekit.errors import LandingCorruptError, MissingEvidenceError
 from lakekit.landing import load_manifest
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import read_document, read_plan, read_run
+from lakekit.runs.left_out import unexplained
 from lakekit.runs.plan_tables import batch_of
+from lakekit.runs.planned_runs import Order, Planned, found_there, read_plans
 from lakekit.runs.validate_landing import as_merged
-from lakekit.steps import MergeScd2Result
 from lakekit.validate import validate_landing
-
-STEP = "merge_scd2"
-# Documents are small; to read them is to wait.
-_AT_ONCE = 16
-
-Order = tuple[int, datetime, int]
 
 
 @dataclass(frozen=True)
@@ -46,57 +38,58 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A landing in the plan of one run; `result` is what the merge said, if it said anything.
+class Seen:
+    """What a table says of its runs.
 
-    order: epoch of the run's lease, start of the run, place in its plan.
+    shown: what main shows, in the order of its ancestry, oldest first. told: what the companion
+    shows of runs that have ended. off_main: the table's snapshots that main does not descend from.
     """
 
-    order: Order
-    contract: Contract
-    batch: Batch
-    result: MergeResult | None
-
-    @property
-    def prefix(self) -> str:
-        """The landing's folder."""
-        contract = self.contract
-        return layout.raw_prefix(contract.source, contract.contract, self.batch.extraction_time)
+    shown: Sequence[Shown] = ()
+    told: Sequence[Shown] = ()
+    off_main: Collection[int] = field(default_factory=frozenset)
 
 
 def merged_runs(
-    store: ObjectStore, table: str, shown: Sequence[Shown], told: Iterable[Shown] = ()
+    store: ObjectStore, source: str, table: str, seen: Seen
 ) -> list[tuple[Contract, Batch]]:
     """Return the contract and batch of each merged run, in the order of the merges.
 
     Args:
         store: The landing bucket.
+        source: The table's source.
         table: Name of the table and its contract.
-        shown: What main shows, in the order of its ancestry, oldest first.
-        told: What the companion shows of runs that have ended.
+        seen: What the table says of its runs; nothing if it is gone.
 
     Raises:
         LandingCorruptError: A run that the table has seen is not in the landing any more, or a
-            landed object is not what was merged.
+            landed object is not what was merged, or nothing says what a completed landing did.
+        MissingEvidenceError: A completed landing is on the table no more: it was rolled back.
     """
-    times = {each.run_id: each.at for each in (*told, *shown)}
-    landings = _read_plans(store, table, times)
+    times = {each.run_id: each.at for each in (*seen.told, *seen.shown)}
+    documents = {info.key for info in store.list(layout.RUNS)}
+    landings = read_plans(store, table, documents, times)
     if lost := sorted(times.keys() - landings.keys()):
         raise LandingCorruptError(f"{table}: no plan below runs/ has {_some(lost, 'merged runs')}")
+    folders = {layout.endpoint_prefix(source, table)}
+    folders |= {each.folder for planned in landings.values() for each in planned}
+    landed = {info.key for folder in sorted(folders) for info in store.list(folder)}
     merged = {
         run_id: _merging(planned, times.get(run_id))
         for run_id, planned in landings.items()
-        if run_id in times or _is_settled(store, planned)
+        if run_id in times or _is_settled(landed, planned)
     }
-    prefixes = {each.prefix for each in merged.values()}
-    if gone := sorted(prefix for prefix in prefixes if not _has_manifest(store, prefix)):
+    _refuse_gone(table, landed, merged)
+    _refuse_rolled_back(table, [landings[each] for each in merged.keys() - times.keys()], seen)
+    done = {each.prefix for each in merged.values()}
+    open_ends = unexplained(store, table, documents, _completed(landed) - done)
+    if open_ends:
         raise LandingCorruptError(
-            f"{table}: {_some(gone, f'of {len(merged)} merged landings')} are gone"
+            f"{table}: {_some(open_ends, 'completed landings')} are in no plan and no result below "
+            "runs/; bring those back, or mark the landings as .rejected"
         )
-    runs = [merged[run_id] for run_id in in_merge_order(merged, [each.run_id for each in shown])]
-    for run in runs:
-        _verify(store, run)
-    return [(run.contract, run.batch) for run in runs]
+    order = in_merge_order(merged, [each.run_id for each in seen.shown])
+    return [(merged[run_id].contract, _verified(store, merged[run_id])) for run_id in order]
 
 
 def in_merge_order(merged: Mapping[str, Planned], shown: Iterable[str]) -> list[str]:
@@ -110,98 +103,83 @@ def in_merge_order(merged: Mapping[str, Planned], shown: Iterable[str]) -> list[
     return sorted(merged, key=lambda run_id: places.get(run_id, (merged[run_id].order, 1, 0)))
 
 
-def _read_plans(store: ObjectStore, table: str, known: Iterable[str]) -> dict[str, list[Planned]]:
-    """Return each landing of a table with the runs that planned it, in the order of the runs.
-
-    A plan without a result is read only where one is lost; most are those of other sources.
-    """
-    keys = {info.key for info in store.list(layout.RUNS)}
-    runs = {layout.run_of(key) for key in keys}
-    runs = {run_id for run_id in runs if layout.plan_key(run_id) in keys}
-    told = {run_id for run_id in runs if layout.result_key(run_id, STEP, table) in keys}
-    found = _read(store, table, told, told)
-    by_others = any(_committed_before(planned) for planned in found.values())
-    if by_others or not set(known) <= found.keys():
-        found = _read(store, table, runs, told)
-    return found
-
-
-def _read(
-    store: ObjectStore, table: str, runs: Collection[str], told: Collection[str]
-) -> dict[str, list[Planned]]:
-    def planned(run_id: str) -> list[Planned]:
-        plans = [plan for plan in read_plan(store, run_id).tables if plan.table == table]
-        if not plans:
-            return []
-        run, key = read_run(store, run_id), layout.result_key(run_id, STEP, table)
-        merges = read_document(store, key, MergeScd2Result).merges if run_id in told else ()
-        results = {each.run_id: each for each in merges}
-        return [
-            Planned(
-                order=(run.epochs.get(table, 0), run.started_at, place),
-                contract=plan.contract,
-                batch=batch,
-                result=results.get(batch.run_id),
-            )
-            for plan in plans
-            for place, batch in enumerate(plan.batches)
-        ]
-
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        every = [each for found in pool.map(planned, sorted(runs)) for each in found]
-    landings: defaultdict[str, list[Planned]] = defaultdict(list)
-    for each in sorted(every, key=lambda each: each.order):
-        landings[each.batch.run_id].append(each)
-    return landings
-
-
-def _committed_before(planned: Sequence[Planned]) -> bool:
-    """Say whether the first that has a result found the work of another, which has none."""
-    first = next((each.result for each in planned if each.result), None)
-    return first is not None and first.snapshot_id is not None and not first.committed
-
-
 def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:
     """Return the run that merged a landing, of those that planned it.
 
-    It is the one that says so. One that lost its result had begun before the commit `at`, or
-    before another found its work.
+    It is the last one that says so: what an earlier one committed was rolled back, or the table
+    would have refused the later. Without its result it is the last that had its lease before the
+    commit `at`. Who found it there did not do it, however early it had begun to wait.
     """
-    for each in planned:
+    for each in reversed(planned):
         if each.result and each.result.committed:
             return each
-    if at is not None:
-        return [each for each in planned if each.order[1] <= at or each is planned[0]][-1]
-    first = next((n for n, each in enumerate(planned) if each.result), len(planned))
-    if first == len(planned) or (first and _committed_before(planned)):
-        first -= 1
-    return planned[first]
+    first = next((n for n, each in enumerate(planned) if each.result), None)
+    able = planned
+    if first is not None and found_there(planned):
+        able = planned[:first] or planned[:1]
+    elif first is not None and at is None:
+        return planned[first]
+    if at is None:
+        return able[-1]
+    return next((each for each in reversed(able) if each.leased_at <= at), able[0])
 
 
-def _is_settled(store: ObjectStore, planned: Sequence[Planned]) -> bool:
+def _is_settled(landed: Collection[str], planned: Sequence[Planned]) -> bool:
     """Say whether a landing that the table does not show is merged all the same.
 
     Its snapshot has expired, or it changed nothing. If its folder is gone nobody can tell, and it
-    counts, so that it is missed.
+    counts, so that it is missed. What a person has rejected does not count.
     """
     prefix = planned[0].prefix
-    if not any(each.result for each in planned):
+    if layout.rejected_key(prefix) in landed or not any(each.result for each in planned):
         return False
-    return store.head(layout.complete_key(prefix)) is not None or not _has_manifest(store, prefix)
+    return layout.complete_key(prefix) in landed or layout.manifest_key(prefix) not in landed
 
 
-def _has_manifest(store: ObjectStore, prefix: str) -> bool:
-    return store.head(layout.manifest_key(prefix)) is not None
+def _completed(landed: Iterable[str]) -> set[str]:
+    """Return the folders that are marked as merged, without those that are rejected."""
+    keys = [key for key in landed if key.endswith("/.complete")]
+    prefixes = {key.removesuffix(".complete") for key in keys}
+    return {each for each in prefixes if layout.rejected_key(each) not in landed}
 
 
-def _verify(store: ObjectStore, run: Planned) -> None:
-    """Raise if a landing is not what was merged."""
+def _refuse_gone(table: str, landed: Collection[str], merged: Mapping[str, Planned]) -> None:
+    prefixes = {each.prefix for each in merged.values()}
+    gone = sorted(each for each in prefixes if layout.manifest_key(each) not in landed)
+    if gone:
+        raise LandingCorruptError(
+            f"{table}: {_some(gone, f'of {len(merged)} merged landings')} are gone"
+        )
+
+
+def _refuse_rolled_back(table: str, unseen: Iterable[Sequence[Planned]], seen: Seen) -> None:
+    """Raise if what a run did to the table is there, but not on main."""
+    found = []
+    for planned in unseen:
+        *_, last = (each.result for each in planned if each.result)
+        if last.snapshot_id in seen.off_main:
+            found.append(planned[0].prefix)
+    if found:
+        raise MissingEvidenceError(
+            f"{table}: {_some(sorted(found), 'completed landings')} were rolled back: mark them as "
+            ".rejected, or remove .complete so that the next run merges them"
+        )
+
+
+def _verified(store: ObjectStore, run: Planned) -> Batch:
+    """Return what a run merged, where it is now; raise if it is not what was merged."""
     key = layout.manifest_key(run.prefix)
     manifest = load_manifest(store, key)
-    now = batch_of(store, manifest)
-    if (now.run_id, now.files) != (run.batch.run_id, run.batch.files):
-        raise LandingCorruptError(f"{key}: is not the landing that run {run.batch.run_id} merged")
-    validate_landing(store, as_merged(manifest), run.contract)
+    landing, now = as_merged(manifest), batch_of(store, manifest)
+    then = run.batch
+    # A bucket may have been copied to another name.
+    same = len(landing.parts) == len(then.files) and all(
+        file.endswith(f"/{part.key}") for file, part in zip(then.files, landing.parts, strict=True)
+    )
+    if now.run_id != then.run_id or not same:
+        raise LandingCorruptError(f"{key}: is not the landing that run {then.run_id} merged")
+    validate_landing(store, landing, run.contract)
+    return then.model_copy(update={"files": now.files})
 
 
 def _some(names: Sequence[str], what: str) -> str:

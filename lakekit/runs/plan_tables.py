@@ -44,7 +44,7 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
             batch_of(store, manifest)
             for manifest in landings[contract.contract]
             if layout.manifest_key(manifest.prefix) not in superseded
-            and _moves_something(manifest, contract)
+            and moves_something(manifest, contract)
         )
         if batches:
             create = metadata is None or must_evolve(contract, metadata)
@@ -75,7 +75,7 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
     )
 
 
-def _moves_something(manifest: Manifest, contract: Contract) -> bool:
+def moves_something(manifest: Manifest, contract: Contract) -> bool:
     """Say whether a merge could do anything: an empty full extract may mean deletes."""
     closes = manifest.extract == "full" and contract.history.deletes != "ignore"
     return manifest.rows > 0 or closes

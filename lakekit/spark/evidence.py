@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.batch import RUN_ID, Batch, runs_in
-from lakekit.runs.merged_runs import Shown
+from lakekit.runs.merged_runs import Seen, Shown
 from lakekit.spark.branch import branch_name
 from lakekit.spark.iceberg import load_table
 
@@ -39,6 +39,14 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
             evidence = Evidence(run_id, snapshot_id, summary.get(EXTRACTION_TIME) or "")
             found.setdefault(run_id, evidence)
     return found
+
+
+def seen_runs(spark: SparkSession, table: str) -> Seen:
+    """Return what a table and its companion say of the runs that are merged."""
+    known = load_table(spark, table)
+    main = {snapshot.snapshotId() for snapshot in _ancestry(known)}
+    all_of_them = {snapshot.snapshotId() for snapshot in known.snapshots()}
+    return Seen(shown_runs(spark, table), told_runs(spark, table), all_of_them - main)
 
 
 def shown_runs(spark: SparkSession, table: str) -> list[Shown]:

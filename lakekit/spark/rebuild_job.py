@@ -10,8 +10,8 @@ from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.ports import ObjectStore, TableLeases
 from lakekit.runs.documents import to_json
-from lakekit.runs.merged_runs import merged_runs
-from lakekit.spark.evidence import shown_runs, told_runs
+from lakekit.runs.merged_runs import Seen, merged_runs
+from lakekit.spark.evidence import seen_runs
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark_conf import CATALOG
 from lakekit.steps import RebuildTable, RebuildTableResult
@@ -65,10 +65,8 @@ def _rebuild(
         if store.head(arguments.keys) is None:
             raise InvalidStepInputError(f"--keys {arguments.keys}: no such object")
         scope = Scope(keys=read_keys(spark, contract, store.uri(arguments.keys)))
-    exists = spark.catalog.tableExists(table)
-    shown = shown_runs(spark, table) if exists else []
-    told = told_runs(spark, table) if exists else []
-    runs = [Run(*each) for each in merged_runs(store, name, shown, told)]
+    seen = seen_runs(spark, table) if spark.catalog.tableExists(table) else Seen()
+    runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]
     staging = layout.staging_folder(arguments.warehouse, arguments.run_id, name)
     done = rebuild_table(spark, contract, runs, table, staging=staging, scope=scope)
     replayed = tuple(run.batch.run_id for run in runs)

@@ -11,10 +11,17 @@ from lakekit import layout
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
-from lakekit.errors import LandingCorruptError
+from lakekit.errors import LandingCorruptError, MissingEvidenceError
 from lakekit.landing import load_manifest
-from lakekit.runs.documents import Plan, TablePlan, to_json, write_once
-from lakekit.runs.merged_runs import Shown, merged_runs
+from lakekit.runs.documents import (
+    Plan,
+    Superseded,
+    SupersededLandings,
+    TablePlan,
+    to_json,
+    write_once,
+)
+from lakekit.runs.merged_runs import Seen, Shown, merged_runs
 from lakekit.runs.plan_tables import batch_of
 from lakekit.steps import MergeScd2Result
 from tests.fakes import MemoryObjectStore
@@ -35,11 +42,21 @@ class Bucket:
         return batch_of(self.store, load_manifest(self.store, key))
 
     def run(
-        self, run_id: str, *batches: Batch, epoch: int, at: int = 0, promise: Contract = OLD
+        self,
+        run_id: str,
+        *batches: Batch,
+        epoch: int,
+        at: int = 0,
+        leased: int | None = None,
+        promise: Contract = OLD,
     ) -> None:
-        """Plan landings in one run, which began some minutes after noon."""
+        """Plan landings in one run, which began and got its lease some minutes after noon."""
         start = NOON + timedelta(minutes=at)
-        begun(self.store, promise, run_id=run_id, started_at=start, epochs={"orders": epoch})
+        lease = None if leased is None else NOON + timedelta(minutes=leased)
+        begun(
+            self.store, promise, run_id=run_id, started_at=start, epochs={"orders": epoch},
+            leased_at=lease,
+        )  # fmt: skip
         plan = TablePlan(table="orders", contract=promise, create=False, batches=batches)
         write_once(self.store, layout.plan_key(run_id), Plan(run_id=run_id, tables=(plan,)))
 
@@ -60,13 +77,20 @@ class Bucket:
         self.complete(batch)
         return batch
 
-    def merged(self, *shown: Shown | str, told: Any = ()) -> list[str]:
-        runs = self.collect(*shown, told=told)
+    def merged(self, *shown: Shown | str, **more: Any) -> list[str]:
+        runs = self.collect(*shown, **more)
         return [batch.run_id for _, batch in runs]
 
-    def collect(self, *shown: Shown | str, told: Any = ()) -> list[tuple[Contract, Batch]]:
-        seen = [each if isinstance(each, Shown) else Shown(each) for each in shown]
-        return merged_runs(self.store, "orders", seen, told)
+    def collect(self, *shown: Shown | str, **more: Any) -> list[tuple[Contract, Batch]]:
+        runs = [each if isinstance(each, Shown) else Shown(each) for each in shown]
+        return merged_runs(self.store, "shop", "orders", Seen(runs, **more))
+
+    def note(self, run_id: str, late: Batch) -> None:
+        """Leave a landing out because a newer one superseded it."""
+        manifest = layout.manifest_key(layout.raw_prefix("shop", "orders", late.extraction_time))
+        landings = (Superseded(manifest=manifest, by="newer"),)
+        key = layout.result_key(run_id, "plan_tables", "orders")
+        self.store.put(key, to_json(SupersededLandings(table="orders", landings=landings)))
 
 
 def result(batch: str, snapshot: int | None = None, *, committed: bool = True) -> MergeResult:
@@ -147,13 +171,33 @@ def test_a_merge_that_failed_first_is_of_the_run_that_did_it(bucket: Bucket) -> 
     assert bucket.collect() == [(NEW, batch)]
 
 
-def test_a_run_that_waited_while_another_merged_did_not_do_it(bucket: Bucket) -> None:
+@pytest.mark.parametrize("told", [("did", "waited"), ("waited",), ()])
+def test_a_run_that_waited_while_another_merged_did_not_do_it(
+    bucket: Bucket, told: tuple[str, ...]
+) -> None:
     batch = bucket.land("once", 1)
-    for name, epoch, promise in (("did", 1, OLD), ("waited", 2, NEW)):
-        bucket.run(name, batch, epoch=epoch, at=epoch, promise=promise)
+    # It began before the commit; without any result, its lease tells that it was not at work yet.
+    bucket.run("did", batch, epoch=1, at=0, promise=OLD)
+    bucket.run("waited", batch, epoch=2, at=1, leased=None if told else 20, promise=NEW)
+    for name in told:
         bucket.tell(name, result("once", 7, committed=name == "did"))
 
     assert bucket.collect(Shown("once", NOON + timedelta(minutes=10))) == [(OLD, batch)]
+
+
+def test_of_two_runs_that_committed_a_landing_the_last_counts(bucket: Bucket) -> None:
+    batch = bucket.land("twice", 1)
+    # The commit of the first was rolled back, and the landing opened again.
+    bucket.run("one", batch, epoch=1, promise=OLD)
+    bucket.load("between", 2, epoch=2)
+    bucket.run("two", batch, epoch=3, at=30, promise=NEW)
+    for name, snapshot in (("one", 5), ("two", 9)):
+        bucket.tell(name, result("twice", snapshot))
+    bucket.complete(batch)
+
+    assert [(each.version, one.run_id) for each, one in bucket.collect("between")] == [
+        (1, "between"), (2, "twice"),
+    ]  # fmt: skip
 
 
 def test_a_run_that_only_told_the_companion_is_merged(bucket: Bucket) -> None:
@@ -161,6 +205,20 @@ def test_a_run_that_only_told_the_companion_is_merged(bucket: Bucket) -> None:
     bucket.run("quiet", bucket.land("quiet", 2), epoch=2)
 
     assert bucket.merged("first", told=[Shown("quiet", NOON)]) == ["first", "quiet"]
+
+
+def test_a_run_that_told_the_companion_before_another_found_it_there_did_it(
+    bucket: Bucket,
+) -> None:
+    quiet, loud = bucket.land("quiet", 1), bucket.land("loud", 2)
+    bucket.run("told", quiet, loud, epoch=1, promise=OLD)
+    bucket.run("later", quiet, loud, epoch=2, at=60, promise=NEW)
+    bucket.tell("later", result("quiet"), result("loud", 8))
+    bucket.complete(quiet, loud)
+
+    found = bucket.collect("loud", told=[Shown("quiet", NOON + timedelta(minutes=5))])
+
+    assert found == [(OLD, quiet), (NEW, loud)]
 
 
 def test_an_open_landing_that_the_table_does_not_show_is_left_to_the_next_run(
@@ -176,10 +234,27 @@ def test_an_open_landing_that_the_table_does_not_show_is_left_to_the_next_run(
     assert bucket.merged("first", "rolled-back") == ["first", "rolled-back"]
 
 
+def test_a_completed_landing_that_was_rolled_back_is_refused_until_a_person_rejects_it(
+    bucket: Bucket,
+) -> None:
+    bucket.load("first", 1, epoch=1)
+    bad = bucket.land("bad", 2)
+    bucket.run("bad", bad, epoch=2)
+    bucket.tell("bad", result("bad", 8))
+    bucket.complete(bad)
+
+    with pytest.raises(MissingEvidenceError, match=r"1 completed .*20260101_020000.*rolled back"):
+        bucket.merged("first", off_main={8})
+    bucket.complete(bad, marker=".rejected")
+    assert bucket.merged("first", off_main={8}) == ["first"]
+    assert bucket.merged("first") == ["first"]
+
+
 def test_a_landing_that_a_newer_one_superseded_is_not_merged(bucket: Bucket) -> None:
     late = bucket.land("late", 1)
     bucket.run("failed", late, epoch=1)
     bucket.load("new", 2, epoch=2)
+    bucket.note("new", late)
     bucket.complete(late)
     assert bucket.merged("new") == ["new"]
 
@@ -197,6 +272,54 @@ def test_refuses_when_a_merged_landing_has_expired(bucket: Bucket) -> None:
     for shown in (["a", "b"], ["b"]):
         with pytest.raises(LandingCorruptError, match=r"orders: 1 of 2 merged .*20260101_010000"):
             bucket.merged(*shown)
+
+
+@pytest.mark.parametrize("lost", ["runs/b/", "runs/b/results/"])
+def test_refuses_when_nothing_says_what_a_completed_landing_did(bucket: Bucket, lost: str) -> None:
+    for epoch, name in enumerate(("a", "b"), 1):
+        bucket.load(name, epoch, epoch=epoch)
+    for info in list(bucket.store.list(lost)):
+        bucket.store.delete(info.key)
+
+    with pytest.raises(LandingCorruptError, match=r"1 completed landings .*20260101_020000"):
+        bucket.merged("a")
+    # What main shows needs no result.
+    if lost == "runs/b/results/":
+        assert bucket.merged("a", "b") == ["a", "b"]
+
+
+@pytest.mark.parametrize(("extract", "deletes"), [("incremental", "close"), ("full", "ignore")])
+def test_an_empty_landing_that_moves_nothing_is_completed_without_a_plan(
+    bucket: Bucket, extract: str, deletes: str
+) -> None:
+    bucket.load("a", 1, epoch=1)
+    promise = contract(history=OLD.history.model_copy(update={"deletes": deletes}))
+    begun(bucket.store, promise, run_id="r")
+    key = landed(bucket.store, hour=2, extract=extract)
+    bucket.store.put(layout.complete_key(layout.prefix_of(key)), b"r")
+
+    assert bucket.merged("a") == ["a"]
+
+
+def test_an_empty_landing_that_closes_all_is_missed_in_the_plans(bucket: Bucket) -> None:
+    bucket.load("a", 1, epoch=1)
+    begun(bucket.store, OLD, run_id="r")
+    key = landed(bucket.store, hour=2)
+    bucket.store.put(layout.complete_key(layout.prefix_of(key)), b"r")
+
+    with pytest.raises(LandingCorruptError, match="20260101_020000"):
+        bucket.merged("a")
+
+
+def test_a_copy_of_the_bucket_under_another_name_is_read_where_it_is(bucket: Bucket) -> None:
+    batch = bucket.load("a", 1, epoch=1)
+    copied = MemoryObjectStore()
+    copied.objects = dict(bucket.store.objects)
+    copied.uri = lambda key: f"memory://copied/{key}"  # type: ignore[method-assign]
+
+    ((_, found),) = Bucket(copied).collect("a")
+
+    assert found.files == (batch.files[0].replace("memory://", "memory://copied/"),)
 
 
 def test_refuses_when_no_plan_has_what_the_table_shows(bucket: Bucket) -> None:

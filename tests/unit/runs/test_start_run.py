@@ -25,9 +25,7 @@ class Story:
         event = {"run_id": run_id, "started_at": at, "source": "shop",
                  "request": {"source": "shop", **request}}  # fmt: skip
         step = StartRun.from_event(event)
-        return start_run(
-            step, self.store, self.leases, SOURCE, self.contracts, clock=self.clock
-        )
+        return start_run(step, self.store, self.leases, SOURCE, self.contracts, clock=self.clock)
 
 
 @pytest.fixture
