@@ -67,10 +67,11 @@ def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
 
 
 def companion_faults(contracts: Iterable[Contract]) -> dict[str, Fault]:
-    """Return the faults of contracts that are named as a companion table of another one."""
+    """Return the faults of contracts that are named as a companion or shadow of another one."""
     known = {contract.contract: contract for contract in contracts}
     owners = {layout.quarantine_table(name): name for name in known}
     owners |= {layout.facts_table(n): n for n, each in known.items() if each.history.remembers}
+    owners |= {shadow: name for name in known for shadow in layout.shadow_tables(name)}
     return {
         name: Fault(
             ("contract",),

@@ -86,6 +86,9 @@ def test_a_file_outside_the_configuration_may_have_any_name(tmp_path: Path) -> N
     [
         ("keys: [id]", "orders_quarantine", True),
         ("keys: [id], sequence_by: at", "orders_facts", True),
+        ("keys: [id]", "orders__rebuild", True),
+        ("keys: [id]", "orders__rebuild_quarantine", True),
+        ("keys: [id]", "other__rebuild", False),
         ("keys: [id]", "orders_facts", False),
         ("keys: [id], sequence_by: at", "other_facts", False),
     ],
