@@ -7,7 +7,8 @@ STAGING = ".staging/"
 MAINTENANCE = "maintain-"
 RUNS = "runs/"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.
-REBUILD_OWNER = "rebuild_table"
+# No execution can have it: Step Functions allows no angle brackets in a name.
+REBUILD_OWNER = "<rebuild_table>"
 _SEGMENT = re.compile(r"^[A-Za-z0-9_-][A-Za-z0-9._:-]*$")
 
 

@@ -42,14 +42,16 @@ class Executions:
 
 
 class Owners:
-    """Who holds leases: runs of `load_source` and of `maintain_tables`."""
+    """Who holds leases: runs of `load_source` and of `maintain_tables`, and rebuilds."""
 
     def __init__(self, loads: Executions, maintenance: Executions) -> None:
         self._loads = loads
         self._maintenance = maintenance
 
     def is_running(self, owner: str) -> bool:
-        """Say whether the owner of a lease is still at work."""
+        """Say whether the owner of a lease is still at work; a rebuild counts as such."""
+        if owner == layout.REBUILD_OWNER:
+            return True
         if owner.startswith(layout.MAINTENANCE):
             return self._maintenance.is_running(owner.removeprefix(layout.MAINTENANCE))
         return self._loads.is_running(owner)

@@ -10,10 +10,12 @@ import boto3
 import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
+from pydantic import TypeAdapter, ValidationError
 
+from lakekit import layout
 from lakekit.aws.announcements import Announcer
 from lakekit.aws.catalog import GlueCatalog
-from lakekit.aws.executions import Executions
+from lakekit.aws.executions import Executions, Owners
 from lakekit.aws.secrets import read_secret
 from lakekit.aws.settings import read_settings
 from lakekit.errors import (
@@ -22,6 +24,7 @@ from lakekit.errors import (
     SourceRejectedError,
     StorageUnavailableError,
 )
+from lakekit.events import RunId
 from lakekit.runs.complete_run import TableLoaded
 
 MACHINE = "arn:aws:states:eu-central-1:123456789012:stateMachine:load_source"
@@ -150,6 +153,15 @@ def test_an_owner_that_is_no_execution_counts_as_at_work(stubs: Stubs) -> None:
     stubs.refuse("stepfunctions", "describe_execution", "ExecutionDoesNotExist")
 
     assert Executions(MACHINE, stubs["stepfunctions"]).is_running("r")
+
+
+def test_a_rebuild_counts_as_at_work_and_has_a_name_that_no_execution_has(stubs: Stubs) -> None:
+    # Nothing is asked: Step Functions takes no such name.
+    executions = Executions(MACHINE, stubs["stepfunctions"])
+
+    assert Owners(executions, executions).is_running(layout.REBUILD_OWNER)
+    with pytest.raises(ValidationError):
+        TypeAdapter(RunId).validate_python(layout.REBUILD_OWNER)
 
 
 def test_reads_the_text_of_a_secret(stubs: Stubs) -> None:
