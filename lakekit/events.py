@@ -1,6 +1,8 @@
 """The base of every step's models: events of the state machine, arguments of a job."""
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import StringConstraints, ValidationError
@@ -32,13 +34,19 @@ class StepModel(Model):
         return self.model_dump(mode="json", by_alias=True)
 
 
+# Without what Glue itself has of this form.
+_OURS = re.compile(r"--(?!(?:conf|class|debug|mode)$)[a-z_]+")
 Arguments = TypeVar("Arguments", bound=StepModel)
 
 
 def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
     """Return a job's arguments from `--name value` or `--name=value`.
 
-    What Glue adds (`--JOB_NAME`, `--TempDir` …) is ignored.
+    What Glue adds (`--JOB_NAME`, `--TempDir`, `--enable-metrics` …) is ignored, with its value. Our
+    names are of lower-case letters and underscores; another one of that form is a mistake.
+
+    Raises:
+        InvalidStepInputError: An option is unknown, or the arguments are not complete or wrong.
 
     Example:
         >>> from lakekit.steps import CreateTables
@@ -50,8 +58,17 @@ def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
     found: dict[str, str | None] = {}
     known = {field.alias or name for name, field in model.model_fields.items()}
     words = iter(argv)
+    # Whether a word may be the value of an option of Glue's: that can look like an option too.
+    may_be_value = False
     for word in words:
         name, equals, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and name in known:
             found[name] = value if equals else next(words, None)
+            may_be_value = False
+            continue
+        if _OURS.fullmatch(word.partition("=")[0]) and not may_be_value:
+            close = get_close_matches(name, sorted(known), n=1)
+            hint = f"did you mean --{close[0]}?" if close else "remove it"
+            raise InvalidStepInputError(f"{model.__name__}: --{name}: unknown option; {hint}")
+        may_be_value = word.startswith("--") and not equals and not may_be_value
     return model.from_event(found)

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -81,6 +82,38 @@ def test_ignores_the_arguments_that_glue_adds() -> None:
     extra = ["--JOB_NAME", "merge", "--enable-metrics", "true", "--TempDir=s3://x"]
 
     assert job_arguments(MergeScd2, ARGV + extra).run_id == "r-1"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--since", "2026-01-01T00:00:00Z"], "--since: unknown option"),
+        (["--key=runs/k"], "--key: unknown option; did you mean --keys?"),
+        (["--form", "2026-01-01T00:00:00Z"], "--form: unknown option; did you mean --from?"),
+    ],
+)
+def test_refuses_an_option_that_a_person_misspelled(words: list[str], hint: str) -> None:
+    for place in (len(ARGV), 1):
+        argv = [*ARGV, "--table", "t"]
+        argv[place:place] = words
+        with pytest.raises(InvalidStepInputError, match=re.escape(hint)):
+            job_arguments(RebuildTable, argv)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--python-modules-installer-option", "--no-index"],
+        ["--python-modules-installer-option", "--upgrade"],
+        ["--conf", "spark.a=b --conf spark.c=d"],
+        ["--job-bookmark-option=job-bookmark-disable", "--additional-python-modules", "s3://x"],
+        ["--enable-metrics"],
+    ],
+)
+def test_takes_any_option_of_glue(words: list[str]) -> None:
+    argv = [ARGV[0], *words, *ARGV[1:], "--table", "t"]
+
+    assert job_arguments(RebuildTable, argv).table == "t"
 
 
 def test_reads_which_part_of_a_table_is_to_be_rebuilt() -> None:
