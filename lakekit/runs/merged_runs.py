@@ -74,13 +74,15 @@ def merged_runs(
     folders = {layout.endpoint_prefix(source, table)}
     folders |= {each.folder for planned in landings.values() for each in planned}
     landed = {info.key for folder in sorted(folders) for info in store.list(folder)}
+    shown = [each.run_id for each in seen.shown]
+    main = set(shown)
     merged = {
         run_id: _merging(planned, times.get(run_id))
         for run_id, planned in landings.items()
-        if run_id in times or _is_settled(landed, planned)
+        if run_id in main or _counts(landed, planned, told=run_id in times)
     }
     _refuse_gone(table, landed, merged)
-    _refuse_rolled_back(table, [landings[each] for each in merged.keys() - times.keys()], seen)
+    _refuse_rolled_back(table, [landings[each] for each in merged.keys() - main], seen)
     done = {each.prefix for each in merged.values()}
     open_ends = unexplained(store, table, documents, _completed(landed) - done)
     if open_ends:
@@ -88,7 +90,7 @@ def merged_runs(
             f"{table}: {_some(open_ends, 'completed landings')} are in no plan and no result below "
             "runs/; bring those back, or mark the landings as .rejected"
         )
-    order = in_merge_order(merged, [each.run_id for each in seen.shown])
+    order = in_merge_order(merged, shown)
     return [(merged[run_id].contract, _verified(store, merged[run_id])) for run_id in order]
 
 
@@ -124,15 +126,18 @@ def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:
     return next((each for each in reversed(able) if each.leased_at <= at), able[0])
 
 
-def _is_settled(landed: Collection[str], planned: Sequence[Planned]) -> bool:
-    """Say whether a landing that the table does not show is merged all the same.
+def _counts(landed: Collection[str], planned: Sequence[Planned], *, told: bool) -> bool:
+    """Say whether a landing that main does not show is merged all the same.
 
-    Its snapshot has expired, or it changed nothing. If its folder is gone nobody can tell, and it
-    counts, so that it is missed. What a person has rejected does not count.
+    Its snapshot has expired, or it changed nothing, or only the companion was `told`. If its folder
+    is gone nobody can tell, and it counts, so that it is missed. What a person has rejected does
+    not count.
     """
     prefix = planned[0].prefix
-    if layout.rejected_key(prefix) in landed or not any(each.result for each in planned):
+    if layout.rejected_key(prefix) in landed:
         return False
+    if told or not any(each.result for each in planned):
+        return told
     return layout.complete_key(prefix) in landed or layout.manifest_key(prefix) not in landed
 
 
@@ -156,8 +161,8 @@ def _refuse_rolled_back(table: str, unseen: Iterable[Sequence[Planned]], seen: S
     """Raise if what a run did to the table is there, but not on main."""
     found = []
     for planned in unseen:
-        *_, last = (each.result for each in planned if each.result)
-        if last.snapshot_id in seen.off_main:
+        results = [each.result for each in planned if each.result]
+        if results and results[-1].snapshot_id in seen.off_main:
             found.append(planned[0].prefix)
     if found:
         raise MissingEvidenceError(
