@@ -95,12 +95,15 @@ class Connection:
         """Run a Glue job to its end and return the run as GetJobRun shows it.
 
         Raises:
-            SandboxError: It has not ended in time.
+            SandboxError: It has not ended in time, or as many runs of it are at work as may be.
         """
         until = time.monotonic() + timeout
         client, name = self.client("glue"), self.names["jobs"][job]
         given = {f"--{key}": value for key, value in arguments.items()}
-        run_id = client.start_job_run(JobName=name, Arguments=given)["JobRunId"]
+        try:
+            run_id = client.start_job_run(JobName=name, Arguments=given)["JobRunId"]
+        except client.exceptions.ConcurrentRunsExceededException:
+            raise SandboxError(f"{name} is at work already; wait for its end") from None
         while time.monotonic() < until:
             run: dict[str, Any] = client.get_job_run(JobName=name, RunId=run_id)["JobRun"]
             if run["JobRunState"] not in ("STARTING", "RUNNING"):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from lakekit import layout
 from sandbox.cli import app
-from tests.worlds import World
+from tests.worlds import World, until
 
 
 def rebuild(world: World, *options: str) -> Result:
@@ -92,6 +92,26 @@ def test_a_lease_keeps_rebuilds_and_loads_apart(world: World) -> None:
     assert world.load(2).error == "TableBusyError"
     assert f"{world.table}: 1 runs; 0 rows missing, 0 wrong" in rebuild(world).stdout
     assert world.lease()["expires_at"] < "2099"
+
+
+def test_a_second_rebuild_is_told_to_wait(world: World) -> None:
+    load(world, 1, "here")
+    glue, name = world.sandbox.client("glue"), world.sandbox.names["jobs"]["rebuild_table"]
+    places = {f"--{key}": world.sandbox.names[key] for key in
+              ("landing_bucket", "database", "warehouse")}  # fmt: skip
+    first = glue.start_job_run(JobName=name, Arguments=places | {
+        "--run_id": "first", "--source": world.source, "--table": world.table,
+    })["JobRunId"]  # fmt: skip
+
+    second = rebuild(world)
+
+    def ended() -> Any:
+        run = glue.get_job_run(JobName=name, RunId=first)["JobRun"]
+        return run if run["JobRunState"] not in ("STARTING", "RUNNING") else None
+
+    assert (second.exit_code, second.exception.__class__) == (1, SystemExit)
+    assert "is at work already" in second.stderr
+    assert until(ended)["JobRunState"] == "SUCCEEDED"
 
 
 def test_a_table_whose_landing_has_expired_is_not_rebuilt(world: World) -> None:
