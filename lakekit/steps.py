@@ -219,11 +219,16 @@ class RebuildTable(CreateTables):
 
 
 class RebuildTableResult(StepModel):
-    """What a rebuild did: the runs that it replayed, in their order; rows that were not right."""
+    """What a rebuild did: the runs that it replayed, in their order; rows that were not right.
+
+    facts_missing, facts_wrong: rows of the companion that were not right.
+    """
 
     table: Name
     runs: tuple[str, ...]
     missing: int
     wrong: int
+    facts_missing: int = 0
+    facts_wrong: int = 0
     snapshot_id: int | None = None
     committed: bool = False

@@ -81,4 +81,6 @@ def say_rebuilt(done: Mapping[str, Any]) -> str:
     """Return a rebuild's result as a sentence; its runs are told as a number."""
     state = f"snapshot {done['snapshot_id']}" if done["committed"] else "nothing to commit"
     counts = f"{done['missing']} rows missing, {done['wrong']} wrong"
+    if done["facts_missing"] or done["facts_wrong"]:
+        counts += f"; companion: {done['facts_missing']} missing, {done['facts_wrong']} wrong"
     return f"{done['table']}: {done['runs']} runs; {counts}; {state}"

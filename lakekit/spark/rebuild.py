@@ -16,15 +16,14 @@ from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import table_property
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.shadow import drop_shadow, hand_over, marked
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.tables import create_facts_table
-
-SHADOW_OF = "lakekit.shadow-of"
 
 
 @dataclass(frozen=True)
@@ -37,19 +36,29 @@ class Run:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is published: all, the versions that held at or after a moment, or those of keys."""
+    """What is published: all, the versions that held at or after a moment, or those of keys.
+
+    seen: what the table was before it was asked which runs it has; nothing is published if it has
+    moved since. Without it that is when the rebuild begins.
+    """
 
     since: datetime | None = None
     keys: DataFrame | None = None
+    seen: Pin | None = None
 
 
 class RebuildResult(Model):
-    """What a rebuild did. missing: rows that the table lacked. wrong: rows it should not have."""
+    """What a rebuild did. missing: rows that the table lacked. wrong: rows it should not have.
+
+    facts_missing, facts_wrong: the same of its companion, which has a commit of its own.
+    """
 
     table: str
     runs: int
     missing: int
     wrong: int
+    facts_missing: int = 0
+    facts_wrong: int = 0
     snapshot_id: int | None = None
     committed: bool = False
 
@@ -79,23 +88,33 @@ def rebuild_table(
         CommitConflictError: A run was merged meanwhile; nothing was published.
     """
     scope = scope or Scope()
-    exists = spark.catalog.tableExists(table)
-    # Before anything is read of it: what moves it afterwards stops the publishing.
-    seen = _evolved(spark, [contract], table) if exists else None
+    seen = None
+    if spark.catalog.tableExists(table):
+        # Before anything is read of it: what moves it afterwards stops the publishing.
+        now = _evolved(spark, [contract], table)
+        seen = scope.seen or now
+        if not seen.stands(spark, load_table(spark, table)):
+            raise _moved(table)
     _check(spark, runs, table, scope)
-    shadow = _drop_shadow(spark, table)
+    shadow = drop_shadow(spark, table)
     try:
         for run in runs:
-            marked = _marked(run.contract, table)
-            create_or_evolve(spark, marked, shadow)
-            merge_scd2(spark, marked, run.batch, shadow, staging=staging)
-        create_or_evolve(spark, _marked(contract, table), shadow)
+            promise = marked(run.contract, table)
+            create_or_evolve(spark, promise, shadow)
+            merge_scd2(spark, promise, run.batch, shadow, staging=staging)
+        create_or_evolve(spark, marked(contract, table), shadow)
         if seen is None:
             # It grows as it did before: the order of its columns tells.
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
+        if seen.head is None:
+            hand_over(spark, shadow, table)
         return _publish(spark, contract, runs, seen, scope=scope)
     finally:
-        _drop_shadow(spark, table)
+        drop_shadow(spark, table)
+
+
+def _moved(table: str) -> CommitConflictError:
+    return CommitConflictError(f"{table}: a run was merged meanwhile; rebuild again")
 
 
 def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Pin:
@@ -145,14 +164,15 @@ def _publish(
             rows = rows.unionByName(_told_under_way(have, seen, batches))
         new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
         missing, wrong = difference(have, new)
-        if target == table:
-            result = result.model_copy(update={"missing": missing, "wrong": wrong})
+        prefix = "" if target == table else "facts_"
+        counts = {f"{prefix}missing": missing, f"{prefix}wrong": wrong}
+        result = result.model_copy(update=counts)
         if not missing and not wrong:
             continue
         at = seen if target == table else Pin(target, seen.companion_head)
         head = publish_replacement(spark, new, at)
         if head is None:
-            raise CommitConflictError(f"{target}: a run was merged meanwhile; rebuild again")
+            raise _moved(target)
         if target == table:
             result = result.model_copy(update={"snapshot_id": head, "committed": True})
         else:
@@ -171,31 +191,6 @@ def _told_under_way(facts: DataFrame, seen: Pin, rebuilt: Sequence[Batch]) -> Da
 
 def _branches(batches: Sequence[Batch]) -> set[str]:
     return {branch_name(batch.run_id) for batch in batches}
-
-
-def _marked(contract: Contract, table: str) -> Contract:
-    """Return the contract of a shadow, which says whose shadow it is."""
-    properties = {
-        **contract.table.properties,
-        SHADOW_OF: table,
-        # PURGE looks for every metadata file that was ever written.
-        "write.metadata.delete-after-commit.enabled": "false",
-    }
-    shadowed = contract.table.model_copy(update={"properties": properties})
-    return contract.model_copy(update={"table": shadowed})
-
-
-def _drop_shadow(spark: SparkSession, table: str) -> str:
-    """Drop a shadow with its companions, one that a crash left behind too; return its name."""
-    names = layout.shadow_tables(table)
-    *_, shadow = names
-    if not spark.catalog.tableExists(shadow):
-        return shadow
-    if table_property(spark, shadow, SHADOW_OF) != table:
-        raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
-    for name in names:
-        spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
-    return shadow
 
 
 def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:

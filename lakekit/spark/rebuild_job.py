@@ -12,6 +12,7 @@ from lakekit.ports import ObjectStore, TableLeases
 from lakekit.runs.documents import to_json
 from lakekit.runs.merged_runs import Seen, merged_runs
 from lakekit.spark.evidence import seen_runs
+from lakekit.spark.pin import pin
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark_conf import CATALOG
 from lakekit.steps import RebuildTable, RebuildTableResult
@@ -60,14 +61,18 @@ def _rebuild(
 ) -> RebuildTableResult:
     name = arguments.table
     table = f"{CATALOG}.{arguments.database}.{name}"
-    scope = Scope(since=arguments.since)
+    keys = None
     if arguments.keys:
         if store.head(arguments.keys) is None:
             raise InvalidStepInputError(f"--keys {arguments.keys}: no such object")
-        scope = Scope(keys=read_keys(spark, contract, store.uri(arguments.keys)))
-    seen = seen_runs(spark, table) if spark.catalog.tableExists(table) else Seen()
+        keys = read_keys(spark, contract, store.uri(arguments.keys))
+    exists = spark.catalog.tableExists(table)
+    # First: a lease can expire, and what is merged then would be missing from the runs.
+    pinned = pin(spark, contract, table) if exists else None
+    seen = seen_runs(spark, table) if exists else Seen()
     runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]
     staging = layout.staging_folder(arguments.warehouse, arguments.run_id, name)
+    scope = Scope(since=arguments.since, keys=keys, seen=pinned)
     done = rebuild_table(spark, contract, runs, table, staging=staging, scope=scope)
     replayed = tuple(run.batch.run_id for run in runs)
     return RebuildTableResult(**done.model_dump() | {"table": name, "runs": replayed})

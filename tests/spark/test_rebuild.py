@@ -17,8 +17,9 @@ from lakekit.errors import (
     LandingCorruptError,
 )
 from lakekit.spark import rebuild
-from lakekit.spark.evidence import published_runs, shown_runs, told_runs
+from lakekit.spark.evidence import published_runs, seen_runs, shown_runs, told_runs
 from lakekit.spark.iceberg import main_snapshot
+from lakekit.spark.pin import pin
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
@@ -124,6 +125,7 @@ def test_repairs_what_was_deleted_changed_and_doubled_and_old_runs_stay_no_ops(w
     assert world.rows() == before
     assert world.rows(f"{world.table}_facts") == facts
     assert result.committed
+    assert (result.facts_missing, result.facts_wrong) == (2, 0)
     # Ben has one version: his first tags are filled in, because the column came later.
     assert (result.missing, result.wrong) == (2, 2)
     published = published_runs(world.spark, world.table).values()
@@ -147,6 +149,38 @@ def test_a_table_that_is_gone_comes_back_with_its_evidence(spark, table, tmp_pat
     assert world.rows() == before
     assert published_runs(spark, table).keys() == {"run-2", "run-3"}
     assert [each.run_id for each in shown_runs(spark, table)] == ["run-2", "run-3"]
+
+
+@pytest.mark.parametrize("made_again", [False, True])
+def test_a_table_that_came_back_still_fills_its_later_columns(spark, table, tmp_path, made_again):
+    world, grown = (
+        World(spark, table, tmp_path),
+        CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:", 1),
+    )
+    ann, ben = ({"id": n, "name": name, "city": "x"} for n, name in enumerate(("ann", "ben"), 1))
+    world.merge(1, ann, ben, text=CONTRACT, extract="incremental")
+    world.merge(2, ben | {"zip": "7"}, text=grown, extract="incremental")
+    world.damage("DROP TABLE {t} PURGE")
+    if made_again:
+        create_or_evolve(spark, world.runs[-1].contract, table)
+
+    world.rebuild()
+    world.merge(3, ann | {"zip": "9"}, text=grown, extract="incremental")
+
+    # Ann is who she was: one version, with the value that the column has brought.
+    ann_now = spark.table(table).where("id = 1").select("zip", "_is_current").collect()
+    assert [tuple(row) for row in ann_now] == [("9", True)]
+
+
+def test_a_run_that_was_merged_after_the_runs_were_collected_is_not_lost(world):
+    seen = pin(world.spark, world.runs[-1].contract, world.table)
+    world.damage("DELETE FROM {t} WHERE id = 3")
+    damaged = world.rows()
+
+    with pytest.raises(CommitConflictError, match="rebuild again"):
+        world.rebuild(seen=seen)
+
+    assert world.rows() == damaged
 
 
 def test_a_table_shows_its_runs_in_the_order_of_their_merges_after_a_rebuild_too(world):
@@ -217,6 +251,19 @@ def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
         world.rebuild()
     refs = world.spark.sql(f"SELECT name FROM {world.table}.refs").collect()
     assert [row["name"] for row in refs] == ["main"]
+
+
+def test_what_a_rollback_took_off_main_is_seen(world):
+    before = main_snapshot(world.spark, world.table)
+    world.damage("DELETE FROM {t} WHERE id = 3")
+    after = main_snapshot(world.spark, world.table)
+    assert after not in seen_runs(world.spark, world.table).off_main
+
+    name = world.table.removeprefix("lake.")
+    world.damage(f"CALL lake.system.rollback_to_snapshot('{name}', {before})")
+
+    off_main = seen_runs(world.spark, world.table).off_main
+    assert (after in off_main, before in off_main) == (True, False)
 
 
 def test_what_a_run_under_way_has_told_stays(world, monkeypatch):

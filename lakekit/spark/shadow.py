@@ -1,0 +1,49 @@
+"""The shadow table that a rebuild works in."""
+
+from pyspark.sql import SparkSession
+
+from lakekit import layout
+from lakekit.contracts import Contract
+from lakekit.errors import InvalidStepInputError
+from lakekit.spark.iceberg import load_table, table_property
+from lakekit.sql.identifiers import literal, quote_table
+from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
+
+SHADOW_OF = "lakekit.shadow-of"
+
+
+def marked(contract: Contract, table: str) -> Contract:
+    """Return the contract of a shadow, which says whose shadow it is."""
+    properties = {
+        **contract.table.properties,
+        SHADOW_OF: table,
+        # PURGE looks for every metadata file that was ever written.
+        "write.metadata.delete-after-commit.enabled": "false",
+    }
+    shadowed = contract.table.model_copy(update={"properties": properties})
+    return contract.model_copy(update={"table": shadowed})
+
+
+def drop_shadow(spark: SparkSession, table: str) -> str:
+    """Drop a shadow with its companions, one that a crash left behind too; return its name."""
+    names = layout.shadow_tables(table)
+    *_, shadow = names
+    if not spark.catalog.tableExists(shadow):
+        return shadow
+    if table_property(spark, shadow, SHADOW_OF) != table:
+        raise InvalidStepInputError(f"{shadow}: is there and is no shadow of {table}; rename it")
+    for name in names:
+        spark.sql(f"DROP TABLE IF EXISTS {quote_table(name)} PURGE")
+    return shadow
+
+
+def hand_over(spark: SparkSession, shadow: str, table: str) -> None:
+    """Let a table without history know of its later columns what the shadow has learnt."""
+    known = load_table(spark, shadow).properties()
+    told = [(name, known.get(name)) for name in (LATER_COLUMNS, LATER_UNTIL)]
+    # An empty value says something too: that they are filled.
+    pairs = ", ".join(
+        f"{literal(name)} = {literal(value)}" for name, value in told if value is not None
+    )
+    if pairs:
+        spark.sql(f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({pairs})")
