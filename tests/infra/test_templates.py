@@ -198,6 +198,13 @@ def test_no_two_environments_share_a_name(environments: dict[str, Stacks]) -> No
     assert len(set(buckets)) == len(buckets) == 6
 
 
+def test_what_a_rebuild_needs_of_the_runs_never_expires(dev: Stacks) -> None:
+    for bucket in dev["storage"].find_resources("AWS::S3::Bucket").values():
+        for rule in bucket["Properties"]["LifecycleConfiguration"]["Rules"]:
+            takes = "ExpirationInDays" in rule
+            assert not takes or rule["Prefix"].startswith(("raw/", "warehouse/"))
+
+
 def test_staged_change_sets_that_a_killed_merge_left_expire(dev: Stacks) -> None:
     rule = {"Prefix": "warehouse/.staging/", "ExpirationInDays": 7, "Status": "Enabled"}
     rules = {"LifecycleConfiguration": {"Rules": Match.array_with([Match.object_like(rule)])}}
