@@ -39,7 +39,7 @@ CONFIG = FOLDER / "config"
 SOURCE, TABLE, KEY = "airports_api", "airports", "WIOS"
 SHOWN = ("iata", "name", "city")
 # The table is small; so low a threshold lets maintenance show what it does.
-SMALL_FILES = ("small_files_threshold: 12", "small_files_threshold: 3")
+SMALL_FILES = ("small_files_threshold: 12", "small_files_threshold: 2")
 # What three full extracts of these releases must give; see examples/airports/data/README.md.
 TRUTH = {"20240806": (28_226, 0), "20250909": (814, 770), "20260905": (12_690, 12_662)}
 TRUE_COUNTS = Counts(total=41_730, current=28_298)

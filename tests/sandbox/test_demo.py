@@ -1,0 +1,16 @@
+"""The demo, as `make demo` runs it: it checks what it shows, and ends with 0 if that is true."""
+
+import subprocess
+import sys
+
+from tests.sandboxes import ROOT
+
+
+def test_the_demo_runs_to_its_end():
+    done = subprocess.run(
+        [sys.executable, "-m", "sandbox.demo"],
+        cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rewrite_data_files" in done.stdout
