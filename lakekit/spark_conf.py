@@ -16,6 +16,8 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     # Java compiles no method that is longer; a wide contract's would be interpreted.
     "spark.sql.codegen.hugeMethodLimit": "8000",
+    # A merge has more compiled parts than Spark keeps by default: the next one finds them again.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     # Staged change sets keep every time of the years 1 to 9999 as it is.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",

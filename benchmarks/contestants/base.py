@@ -95,6 +95,7 @@ class SparkContestant(Contestant):
             "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": str(place.shuffle_partitions),
+            "spark.sql.codegen.cache.maxEntries": "1000",
             "spark.sql.warehouse.dir": str(place.folder / "spark"),
             "spark.local.dir": str(place.folder / "scratch"),
             "spark.ui.enabled": "false",
