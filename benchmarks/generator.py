@@ -24,6 +24,8 @@ FIRST_DAY = datetime(2024, 1, 1)
 FIRST_BATCH = datetime(2024, 6, 1)
 ROWS_PER_FILE = 250_000
 MILLION = 1_000_000
+# The number of the extract before the first batch.
+START = -1
 _RAW_LAYOUT = "(FORMAT json, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%SZ')"
 
 
@@ -45,12 +47,13 @@ class Dataset:
         return self.folder / "versions.parquet"
 
     def batch(self, number: int) -> list[Path]:
-        """Return the NDJSON files of one batch; 0 is the one to warm up."""
+        """Return the NDJSON files of one batch; 0 is the one to warm up, START a full extract."""
         return sorted((self.folder / f"batch_{number}").glob("*.ndjson.gz"))
 
-    @staticmethod
-    def moment(number: int) -> datetime:
+    def moment(self, number: int) -> datetime:
         """Return the extraction time of a batch, UTC."""
+        if number == START:
+            return FIRST_DAY + timedelta(days=self.workload.history)
         return FIRST_BATCH + timedelta(days=number)
 
 
@@ -95,6 +98,10 @@ def _start(db: duckdb.DuckDBPyConnection, data: Dataset) -> None:
         f"until IS NULL AS is_current FROM versions) TO '{data.history}' "
         "(FORMAT parquet, PER_THREAD_OUTPUT)"
     )
+    db.execute(
+        "CREATE OR REPLACE TABLE extract AS SELECT id, u, f FROM versions WHERE until IS NULL"
+    )
+    _write_batch(db, data, START)
 
 
 def _advance(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:

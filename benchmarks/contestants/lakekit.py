@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contestants.base import IcebergContestant
+from benchmarks.generator import START
 from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import job_session
 from lakekit.spark.tables import create_or_evolve
 from lakekit.spark_conf import SETTINGS
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash
 
 
@@ -45,8 +47,8 @@ class Lakekit(IcebergContestant):
 
     def prepare(self) -> None:
         create_or_evolve(self.spark, self.contract, self.table)
-        # The rows as a merge writes them, closed and current ones; no run is recorded for them.
-        self.read_history().selectExpr(
+        # The closed versions as a merge writes them; no run is recorded for them.
+        self.read_history().where("NOT is_current").selectExpr(
             *self.names,
             "CAST(valid_from AS timestamp_ntz) AS _ingested_at",
             "'history' AS _source_file",
@@ -54,13 +56,18 @@ class Lakekit(IcebergContestant):
             "CAST(valid_from AS timestamp_ntz) AS _valid_from",
             "CAST(valid_to AS timestamp_ntz) AS _valid_to",
             f"{row_hash(self.contract.tracked)} AS _row_hash",
+            *[f"CAST(NULL AS bigint) AS {name}" for name in DIGEST],
         ).writeTo(self.table).append()
+        self._merge(START, "full")
 
     def run(self, number: int) -> Any:
+        return self._merge(number, self.data.workload.extract)
+
+    def _merge(self, number: int, extract: str) -> Any:
         files = self.data.batch(number)
         batch = Batch(
             run_id=f"run-{number}",
-            extract=self.data.workload.extract,
+            extract=extract,
             extraction_time=self.data.moment(number).replace(tzinfo=UTC),
             files=tuple(map(str, files)),
             bytes=sum(map(_unpacked_size, files)),
