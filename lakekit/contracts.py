@@ -23,7 +23,10 @@ from lakekit.sqltypes import SqlType, parse_type
 CONTROL_COLUMNS = (
     "_ingested_at", "_source_file", "_is_current", "_valid_from", "_valid_to", "_row_hash",
 )  # fmt: skip
-RESERVED = {*CONTROL_COLUMNS, "_is_deleted", "_raw", "_fault", "_position", "_corrupt_record"}
+RESERVED = {
+    *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
+    "_corrupt_record",
+}  # fmt: skip
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 # Told apart by their form, so that a wrong one is one fault and not one for each.

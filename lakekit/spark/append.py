@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import null_keys
+from lakekit.spark.lines import with_position
 from lakekit.spark.plan import Plan, refuse_rejected
-from lakekit.spark.records import read_batch, with_facts, with_position
+from lakekit.spark.records import read_batch, with_facts
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_place
 from lakekit.sql.identifiers import quote
@@ -21,9 +22,9 @@ def plan_append(merge: Merge) -> Plan:
     Raises:
         TooManyRejectedError: The run is refused.
     """
-    spark, contract, batch = merge.spark, merge.contract, merge.batch
+    contract, batch = merge.contract, merge.batch
     read = Observation()
-    facts = with_facts(read_batch(spark, contract, batch), contract, batch).observe(
+    facts = with_facts(read_batch(merge), contract, batch).observe(
         read,
         F.count(F.lit(1)).alias("all"),
         F.count("__fault").alias("rejected"),

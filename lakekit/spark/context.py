@@ -10,9 +10,10 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.forms import in_contract_form
-from lakekit.spark.iceberg import table_property
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.small import INTERPRETED, SHORT, has_few_versions
 from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.line_hash import EVOLVED, reading
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
 MOST_SENT = 5_000_000
@@ -62,14 +63,20 @@ class Merge:
         return has_few_versions(self.spark, self.table)
 
     @property
+    def reading(self) -> str:
+        """The name of the way in which its lines become rows."""
+        return reading(self.contract, self.properties.get(EVOLVED, ""))
+
+    @property
     def settings(self) -> dict[str, str]:
         """What the session is told for this run beside the settings of its job."""
         size = self.batch.bytes
         return INTERPRETED if size is not None and size <= SHORT and self.is_small else {}
 
-    def table_property(self, name: str) -> str:
-        """Return one property of the table, empty if it is not set."""
-        return table_property(self.spark, self.table, name)
+    @cached_property
+    def properties(self) -> dict[str, str]:
+        """The properties of the table, as they were when they were first asked for."""
+        return dict(load_table(self.spark, self.table).properties())
 
     def ends_ahead(self) -> bool:
         """Whether a version that is not current ended after the run was extracted."""

@@ -46,6 +46,14 @@ def with_uncounted(n: dict[str, Any]) -> dict[str, Any]:
     return {"ahead": 0, "scopes": "[]"} | n | whole
 
 
+def with_known(n: dict[str, Any], sifted: dict[str, Any]) -> dict[str, Any]:
+    """Complete the counts of what is left of an extract by those of its known lines."""
+    whole = {name: n[name] + sifted["known"] for name in ("same", "matched", "all")}
+    based = {name: sifted[name] for name in ("based", "based_alive")}
+    scopes = {*scopes_of(n), *scopes_of(sifted)}
+    return n | whole | based | {"scopes": json.dumps(sorted(scopes))}
+
+
 def null_keys(contract: Contract) -> Expression:
     """Return how many records have a null in their key."""
     null = F.lit(False)

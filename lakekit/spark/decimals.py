@@ -35,15 +35,9 @@ def value_of(column: Column) -> str:
     return quote(_number(column) if _is_widened(column) else column.name)
 
 
-def with_numbers(lines: DataFrame, contract: Contract, prefix: str = "") -> DataFrame:
-    """Add the decimals in their types, and whether one has more digits than its type.
-
-    Args:
-        lines: Parsed lines.
-        contract: Its columns.
-        prefix: What stands before the name of a column: nothing, or a struct and a point.
-    """
-    read = [(c, f"{prefix}{quote(c.name)}") for c in decimals(contract)]
+def with_numbers(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Add the decimals of parsed lines in their types, and whether one has more digits."""
+    read = [(c, quote(c.name)) for c in decimals(contract)]
     said = {_number(c): F.expr(f"try_cast({wide} AS {c.type})") for c, wide in read}
     wrong = {misfit(c): F.expr(_is_other(c, wide)) for c, wide in read}
     return lines.withColumns(said).withColumns(wrong)

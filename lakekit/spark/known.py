@@ -37,18 +37,25 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
     """
     seen = {*contract.keys, *contract.history.delete_scope, *_SEEN_BY_THE_JOIN}
     said, held = zip(*join.compared(contract), strict=True)
-    known = base.select(_bits(contract, held).alias("__bits"))
-    lists = known.groupBy(_list_of("__bits").alias("__list")).agg(
-        F.collect_list("__bits").alias("__known_bits")
-    )
-    rows = records.withColumn("__bits", _bits(contract, said))
-    rows = rows.withColumn("__list", _list_of("__bits")).join(F.broadcast(lists), "__list", "left")
-    found = F.array_contains("__known_bits", F.col("__bits")) & F.col("__fault").isNull()
+    rows = looked_up(records, _bits(contract, said), base.select(_bits(contract, held)))
+    found = F.col("__found") & F.col("__fault").isNull()
     packed = F.struct(*[quote(name) for name in records.columns if name not in seen])
     return rows.select(
         *[quote(name) for name in records.columns if name in seen],
-        F.when(~F.coalesce(found, F.lit(False)), packed).alias("__content"),
+        F.when(~found, packed).alias("__content"),
     )
+
+
+def looked_up(rows: DataFrame, bits: Expression, known: DataFrame) -> DataFrame:
+    """Add `__found`: whether 64 bits of each row are among known ones, the column of a frame."""
+    known = known.toDF("__bits").where("__bits IS NOT NULL")
+    lists = known.groupBy(_list_of("__bits").alias("__list")).agg(
+        F.collect_list("__bits").alias("__known_bits")
+    )
+    rows = rows.withColumn("__bits", bits).withColumn("__list", _list_of("__bits"))
+    found = F.coalesce(F.array_contains("__known_bits", F.col("__bits")), F.lit(False))
+    rows = rows.join(F.broadcast(lists), "__list", "left").withColumn("__found", found)
+    return rows.drop("__bits", "__list", "__known_bits")
 
 
 def unlike(joined: DataFrame) -> Expression:

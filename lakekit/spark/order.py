@@ -19,8 +19,10 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 
 STAGED = (
+    *DIGEST,
     "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
     "__kind", "__absent", "__late", "__aside", "__since", "__newest", "__base_hash", "__act",
     "__first", "__start", "__until", "__close_at", "__replaced", "__alive", "__scope",

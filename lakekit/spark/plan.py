@@ -11,7 +11,7 @@ from lakekit.batch import MergeResult
 from lakekit.contracts import Contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark import order
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, sent
 from lakekit.spark.counts import act_counts, scopes_of
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
@@ -21,6 +21,7 @@ from lakekit.spark.records import read_batch, sequence_of, with_facts
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
 
 
@@ -32,7 +33,8 @@ class Plan:
     of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
     are not merged, with `__aside`. touched: how many keys are staged. alive: how many of them and
     of the settled ones have a current version afterwards. drops: whether versions are written
-    anew. later: columns that the table still fills.
+    anew. later: columns that the table still fills. digests: the lines that current versions show,
+    if the table does not know them.
     """
 
     result: MergeResult
@@ -44,12 +46,14 @@ class Plan:
     alive: int = 0
     drops: bool = False
     later: tuple[str, ...] = ()
+    digests: DataFrame | None = None
 
     def empty(self) -> bool:
         """Whether the table stays as it is."""
         done = self.result
         changes = self.settled.changes if self.settled else 0
-        return not (done.opened or done.closed or changes or self.drops)
+        known = self.digests is None
+        return known and not (done.opened or done.closed or changes or self.drops)
 
 
 def plan_merge(merge: Merge, facts: Facts) -> Plan:
@@ -60,12 +64,12 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     """
     contract = merge.contract
     newest = facts.full_extracts[-1].moment if facts.full_extracts else None
-    later = tuple(filter(None, merge.table_property(LATER_COLUMNS).split(",")))
+    later = tuple(filter(None, merge.properties.get(LATER_COLUMNS, "").split(",")))
     sight = Sight(
         newest_full=newest,
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=() if contract.history.new_column == "reversion" else later,
-        later_until=merge.table_property(LATER_UNTIL) or None,
+        later_until=merge.properties.get(LATER_UNTIL) or None,
     )
     staged = stage(merge, sight, facts.deletions())
     _refuse(merge, staged.counts)
@@ -89,7 +93,14 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
         later=later,
+        digests=_digests(merge, staged) if staged.renewed else None,
     )
+
+
+def _digests(merge: Merge, staged: Staged) -> DataFrame:
+    """Return the keys whose current version a line shows, with its digest."""
+    same = staged.rows.where("__aside IS NULL AND __kind = 'same'")
+    return sent(same.select(*merge.keys, "__since", *DIGEST), staged.counts["same"])
 
 
 def refuse_rejected(merge: Merge, n: dict[str, Any]) -> None:
@@ -195,7 +206,7 @@ def _without_record(merge: Merge, seen: Staged) -> DataFrame:
     All are rejected or set aside, or lie ahead of the extract.
     """
     contract, keys, names = merge.contract, merge.keys, list(merge.contract.keys)
-    records = read_batch(merge.spark, contract, merge.batch).dropna(subset=names)
+    records = read_batch(merge).dropna(subset=names)
     timely = F.col("__moment") <= merge.moment
     facts = with_facts(records, contract, merge.batch)
     count = F.count_if(F.col("__fault").isNull() & timely)

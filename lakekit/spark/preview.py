@@ -1,6 +1,7 @@
 """Merge preview: what a run would do to a table, with sample rows. Nothing is committed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -46,13 +47,14 @@ class _Preview(Merge):
     exists: bool = True
     added: tuple[str, ...] = ()
 
-    def table_property(self, name: str) -> str:
-        known = super().table_property(name) if self.exists else ""
-        if name == LATER_UNTIL and self.added:
-            # It would be set to what the table shows now.
-            return ""
-        later = ",".join(filter(None, (known, *self.added)))
-        return later if name == LATER_COLUMNS else known
+    @cached_property
+    def properties(self) -> dict[str, str]:
+        known = super().properties if self.exists else {}
+        if not self.added:
+            return known
+        later = ",".join(filter(None, (known.get(LATER_COLUMNS), *self.added)))
+        # Until when they are filled would be what the table shows now.
+        return {**known, LATER_COLUMNS: later, LATER_UNTIL: ""}
 
     def versions(self) -> DataFrame:
         return super().versions() if self.seen is None else self.seen
@@ -79,7 +81,7 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
         return Preview(result=done, merged=True)
     evolves = _evolves(merge) if exists else ()
     merge = replace(merge, place=f"{merge.place}/{branch_name(batch.run_id)}")
-    new = _Preview(**vars(merge), seen=_empty(merge), exists=False)
+    new = _Preview(**_fields(merge), seen=_empty(merge), exists=False)
     seen = _seen(merge, evolves) if exists else new
     try:
         facts = Facts(seen, pin(spark, merge.contract, table).under_way if exists else ())
@@ -114,4 +116,8 @@ def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
     known = in_contract_form(known, contract).to(_empty(merge).schema)
     if any(statement.startswith("UPDATE ") for statement in evolves):
         known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
-    return _Preview(**vars(merge), seen=known, added=added)
+    return _Preview(**_fields(merge), seen=known, added=added)
+
+
+def _fields(merge: Merge) -> dict[str, Any]:
+    return {field.name: getattr(merge, field.name) for field in fields(merge)}

@@ -8,7 +8,7 @@ from lakekit.batch import RUN_ID
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.plan import Plan
-from lakekit.spark.records import read_raw
+from lakekit.spark.records import read_batch
 from lakekit.sql.identifiers import literal, quote_table
 from lakekit.sql.tables import create_quarantine_table
 
@@ -37,7 +37,7 @@ def quarantine(merge: Merge, plan: Plan) -> None:
 
 def rejected(merge: Merge, plan: Plan) -> DataFrame:
     """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
-    records = read_raw(merge.spark, merge.contract, merge.batch)
+    records = read_batch(merge)
     rows = records.where("__fault IS NOT NULL")
     if plan.set_aside is not None:
         reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])

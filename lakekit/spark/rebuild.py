@@ -16,13 +16,14 @@ from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, set_property
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.shadow import drop_shadow, hand_over, marked
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
+from lakekit.sql.line_hash import DIGEST, LINES
 from lakekit.sql.tables import create_facts_table
 
 
@@ -159,7 +160,7 @@ def _publish(
         pairs.insert(0, (seen.companion, facts.name, Scope(keys=scope.keys)))
     for target, source, within in pairs:
         have = spark.table(quote_table(target))
-        rows = spark.table(quote_table(source)).to(have.schema)
+        rows = spark.table(quote_table(source)).drop(*DIGEST).to(have.schema)
         if target == seen.companion:
             rows = rows.unionByName(_told_under_way(have, seen, batches))
         new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
@@ -169,6 +170,9 @@ def _publish(
         result = result.model_copy(update=counts)
         if not missing and not wrong:
             continue
+        if target == table:
+            # Which lines its versions show is told by the next full extract.
+            set_property(spark, table, LINES, "")
         at = seen if target == table else Pin(target, seen.companion_head)
         head = publish_replacement(spark, new, at)
         if head is None:

@@ -1,24 +1,20 @@
 """From landed objects to records: read once, with the contract's schema. No actions."""
 
-import re
-from pathlib import Path
-from urllib.parse import quote as percent
-
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
+from lakekit.spark.context import Merge
 from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
+from lakekit.spark.lines import landed
 from lakekit.sql.identifiers import literal, quote
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
 CORRUPT = "_corrupt_record"
-# What Java writes with percent signs in a path.
-_NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
-_RAW = ("__raw", "_source_file", "__start", "__line")
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {
     "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
@@ -30,90 +26,46 @@ _WITHOUT_ZONE = (
 )
 
 
-def read_batch(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame:
-    """Read the records of a run.
+def read_batch(merge: Merge) -> DataFrame:
+    """Read the records of a run; see `parsed`."""
+    return parsed(landed(merge), merge.contract)
+
+
+def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Parse lines as records.
+
+    Args:
+        lines: `__raw` and more; see `landed`.
+        contract: Its schema.
 
     Returns:
-        The columns of the contract's schema, `_source_file`, `__start` and `__line` (place in the
-        file) and `__fault`, null for a record that keeps the contract.
+        The columns of the contract's schema, what the lines came with, and `__fault`, null for a
+        record that keeps the contract.
     """
-    fields = [*_fields(contract), f"{CORRUPT} string"]
-    reader = spark.read.schema(", ".join(fields)).options(**PARSING)
-    files = [_absolute(name) for name in batch.files]
-    lines = reader.json(files) if files else spark.createDataFrame([], ", ".join(fields))
-    lines = with_numbers(lines, contract)
-    # Beside the line number no filter can be pushed below the reading, which would hide lines.
-    return lines.select(
+    record = F.from_json("__raw", _schema(contract), PARSING)
+    # Of an array of records on one line, all but the first would be lost.
+    several = F.ltrim("__raw").startswith("[")
+    records = lines.withColumns({"__record": record, "__several": several})
+    records = with_numbers(records.select("*", "__record.*"), contract)
+    return records.select(
         *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
-        *_place(),
-        F.expr(_fault(contract, "")).alias("__fault"),
+        *lines.columns,
+        F.expr(_fault(contract)).alias("__fault"),
     )
 
 
-def read_raw(spark: SparkSession, contract: Contract, batch: Batch) -> DataFrame:
-    """Read the lines of a run: `__raw`, `_source_file`, `__start`, `__line` and `__fault`.
-
-    It is slower than `read_batch`, and says the same.
-    """
-    if not batch.files:
-        columns = "__raw string, _source_file string, __start bigint, __line bigint, __fault string"
-        return spark.createDataFrame([], columns)
-    schema = ", ".join([*_fields(contract), f"{CORRUPT} string"])
-    lines = spark.read.text([_absolute(name) for name in batch.files])
-    parsed = lines.where(F.length(F.trim("value")) > 0).select(
-        F.col("value").alias("__raw"),
-        *_place(),
-        F.from_json("value", schema, PARSING).alias("__record"),
-    )
-    parsed = with_numbers(parsed, contract, "__record.")
-    return parsed.select(*_RAW, F.expr(_fault(contract, "__record.")).alias("__fault"))
-
-
-def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
-    """Add `__position`, the total order of a run's records."""
-    known = F.array(*[F.lit(file_uri(name)) for name in batch.files]).cast("array<string>")
-    order = F.call_function("array_position", known, F.col("_source_file"))
-    place = F.struct(order.alias("file"), "_source_file", "__start", "__line")
-    return rows.withColumn("__position", place)
-
-
-def file_uri(name: str) -> str:
-    """Return a file's address in the form in which Spark reports it.
-
-    Example:
-        >>> file_uri("s3://landing/no 1.ndjson")
-        's3://landing/no%201.ndjson'
-    """
-    scheme, rest = name.split("://", 1) if "://" in name else ("file", str(Path(name).resolve()))
-    return f"{scheme}://{re.sub(_NOT_IN_A_PATH, lambda found: percent(found.group()), rest)}"
-
-
-def _absolute(name: str) -> str:
-    path = name if "://" in name else str(Path(name).resolve())
-    # Spark takes these for patterns of names.
-    return re.sub(r"[\\\[\]{}*?]", lambda found: f"\\{found.group()}", path)
-
-
-def _place() -> list[Expression]:
-    """Return where a line stands; the reader's own metadata columns take longer."""
-    return [
-        F.input_file_name().alias("_source_file"),
-        F.input_file_block_start().alias("__start"),
-        F.monotonically_increasing_id().alias("__line"),
-    ]
-
-
-def _fields(contract: Contract) -> list[str]:
-    return [f"{quote(c.name)} {parsed_type(c)}" for c in contract.columns]
+def _schema(contract: Contract) -> str:
+    fields = [f"{quote(c.name)} {parsed_type(c)}" for c in contract.columns]
+    return ", ".join([*fields, f"{CORRUPT} string"])
 
 
 def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
     """Add what a record says: when, whether it deletes, and what it holds.
 
     Returns:
-        The stored columns, `_source_file`, `__start`, `__line`, `__fault`, `__moment`, `__gone`,
-        `_row_hash`, `__digest`, `__rest` (hash of the untracked columns) and `__tie` (what decides
-        between records of one moment, before the position).
+        The stored columns, `_source_file`, `__start`, `__line`, `__fault`, the digest of the line,
+        `__moment`, `__gone`, `_row_hash`, `__digest`, `__rest` (hash of the untracked columns)
+        and `__tie` (what decides between records of one moment, before the position).
     """
     facts = records.selectExpr(
         *[quote(c.name) for c in contract.stored],
@@ -121,6 +73,7 @@ def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFram
         "__start",
         "__line",
         "__fault",
+        *DIGEST,
         f"{moment_of(contract, batch)} AS __moment",
         f"{_gone(contract, batch)} AS __gone",
         f"{row_hash(contract.tracked)} AS _row_hash",
@@ -164,19 +117,19 @@ def _gone(contract: Contract, batch: Batch) -> str:
     return f"coalesce(CAST(({predicate}) AS boolean), false)"
 
 
-def _fault(contract: Contract, prefix: str) -> str:
+def _fault(contract: Contract) -> str:
     """Return the expression of why a parsed line is rejected, or null."""
     needed = {c.name for c in contract.columns if c.required}
     needed |= {*contract.keys, contract.history.sequence_by or ""}
     faults = [
-        (f"{prefix}{quote(c.name)} IS NULL", f"{c.name}: required, but null")
+        (f"{quote(c.name)} IS NULL", f"{c.name}: required, but null")
         for c in contract.columns
         if c.name in needed
     ]
     faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in decimals(contract)]
-    unreadable = f"{prefix}{CORRUPT} IS NOT NULL"
-    # The reader parses, and finds fault with, only what is referred to; here all columns are.
-    line = " AND ".join(f"{prefix}{quote(c.name)} IS NULL" for c in contract.columns)
+    unreadable = f"(__several OR {CORRUPT} IS NOT NULL)"
+    # Only what is referred to may be parsed, and found fault with; here all columns are.
+    line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)
     why_unreadable = f"concat({literal(UNREADABLE)}, left(CAST({line} AS string), 0))"
     if not faults:
         return f"if({unreadable}, {why_unreadable}, NULL)"

@@ -23,6 +23,7 @@ from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.pin import Pin
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 
 BRANCH = f"{PREFIX}rebuild"
 
@@ -67,9 +68,12 @@ def difference(have: DataFrame, new: Replacement) -> tuple[int, int]:
 
 
 def _fingerprint(rows: DataFrame) -> Expression:
-    """Return a digest of all columns; nested ones, which cannot be hashed, by two texts."""
+    """Return a digest of all columns but those of lines.
+
+    Nested ones cannot be hashed: two texts stand for them.
+    """
     values = []
-    for field in rows.schema:
+    for field in rows.drop(*DIGEST).schema:
         column, kind = F.col(quote(field.name)), field.dataType.typeName()
         values.append(column.isNull())
         if kind in ("map", "array", "struct"):

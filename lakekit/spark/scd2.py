@@ -12,6 +12,7 @@ from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, iso, published_runs
 from lakekit.spark.facts import Facts
+from lakekit.spark.iceberg import set_property
 from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
@@ -19,7 +20,7 @@ from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.identifiers import quote_table
+from lakekit.sql.line_hash import LINES
 from lakekit.sql.tables import LATER_COLUMNS
 
 ATTEMPTS = 5
@@ -75,7 +76,10 @@ def _attempt(merge: Merge) -> MergeResult | None:
     quarantine(merge, plan)
     done = publish(merge, plan, facts, seen)
     if done is not None and merge.full and plan.later:
-        _end_filling(merge)
+        # From the first full extract with its later columns on, a first value is a change.
+        set_property(merge.spark, merge.table, LATER_COLUMNS, "")
+    if done is not None and plan.digests is not None:
+        set_property(merge.spark, merge.table, LINES, merge.reading)
     return done
 
 
@@ -91,13 +95,6 @@ def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:
     if history.sequence_by is None:
         _refuse_late(merge.batch, published)
     return plan_merge(merge, facts)
-
-
-def _end_filling(merge: Merge) -> None:
-    """From the first full extract with its later columns on, a first value is a change."""
-    merge.spark.sql(
-        f"ALTER TABLE {quote_table(merge.table)} SET TBLPROPERTIES ('{LATER_COLUMNS}' = '')"
-    )
 
 
 def _refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:

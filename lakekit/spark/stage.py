@@ -1,6 +1,6 @@
 """One reading of a batch: what may change is staged on disk, everything is counted on the way."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import Column as Expression
@@ -17,11 +17,14 @@ from lakekit.spark.counts import (
     late_counts,
     place_counts,
     scopes_of,
+    with_known,
     with_uncounted,
 )
+from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
-from lakekit.spark.records import read_batch, with_facts, with_position
+from lakekit.spark.records import read_batch, with_facts
+from lakekit.spark.sift import Sifted, sift, way_to_read
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_lateness, with_place, with_presence
 from lakekit.sql.identifiers import quote
@@ -33,20 +36,28 @@ SMALL_BATCH = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Staged:
-    """Rows on disk and counts. all_rows: whether it holds those too that say what is known."""
+    """Rows on disk and counts.
+
+    all_rows: whether it holds those too that say what is known. renewed: whether the digests of
+    their lines are to be written down.
+    """
 
     rows: DataFrame
     counts: dict[str, Any]
     all_rows: bool
+    renewed: bool = False
 
 
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
     """Stage the rows that may change something."""
-    full = merge.full
-    staged = _read(merge, sight, deletions, all_rows=not full)
-    if full and (_twice(staged.counts) or staged.counts["unlike"]):
+    full, way = merge.full, way_to_read(merge, sight) if merge.full else "parse"
+    sifted = sift(merge, filling=bool(sight.later)) if way == "sift" else None
+    staged = _read(merge, sight, deletions, sifted, all_rows=not full or way == "renew")
+    if full and not staged.all_rows and (_twice(staged.counts) or staged.counts["unlike"]):
         # What was dropped as known may have had the last word on its key, or been none.
-        staged = _read(merge, sight, deletions, all_rows=True)
+        staged = _read(merge, sight, deletions, None, all_rows=True)
+    if way == "renew":
+        staged = replace(staged, renewed=True)
     if full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
     return staged
@@ -57,10 +68,17 @@ def _twice(n: dict[str, Any]) -> bool:
     return bool(n["same"] and n["matched"] + n["lost_sight"] > n["based"])
 
 
-def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: bool) -> Staged:
+def _read(
+    merge: Merge,
+    sight: Sight,
+    deletions: DataFrame | None,
+    sifted: Sifted | None,
+    *,
+    all_rows: bool,
+) -> Staged:
     based, joined, told, placed = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, based, all_rows=all_rows)
+    kinds = _kinds(merge, sight, based, sifted, all_rows=all_rows)
     kinds = kinds.observe(joined, *joined_counts(contract, merge.moment))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")
@@ -87,26 +105,35 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, *, all_rows: 
     staged, acts = write_counted(resolved, place, *act_counts())
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
-    return Staged(staged, with_uncounted(counts | acts), all_rows)
+    counts = with_uncounted(counts | acts)
+    return Staged(staged, with_known(counts, sifted.counts) if sifted else counts, all_rows)
 
 
-def _kinds(merge: Merge, sight: Sight, based: Observation, *, all_rows: bool) -> DataFrame:
+def _kinds(
+    merge: Merge,
+    sight: Sight,
+    based: Observation,
+    sifted: Sifted | None,
+    *,
+    all_rows: bool,
+) -> DataFrame:
     """Join the records to the current versions of their keys.
 
     If those that say what is known are not wanted, they may come without what they hold.
     """
     contract = merge.contract
-    records = read_batch(merge.spark, contract, merge.batch)
+    records = sifted.records if sifted else read_batch(merge)
     records = with_facts(records, contract, merge.batch)
     if sight.later:
         records = _with_earlier_hash(records, contract, sight)
     versions = _newest_versions(merge) if sight.behind else merge.current()
     base = join.select_base(versions, contract, ended=sight.behind, filling=bool(sight.later))
+    base = sifted.base if sifted else base
     # Building on the narrow side spares the sort of whole records.
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
         how = "full_outer"
-        if not all_rows and known.is_worthwhile(base, contract):
+        if not all_rows and not sifted and known.is_worthwhile(base, contract):
             records = known.with_content(records, base, contract)
         alive = F.count("__base_hash").alias("based_alive")
         base = base.observe(based, F.count(F.lit(1)).alias("based"), alive)
@@ -164,4 +191,4 @@ def _within_scopes(staged: Staged, contract: Contract) -> Staged:
     absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
     row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
     counts = {**staged.counts, **(row.asDict() if row else {})}
-    return Staged(rows, counts, staged.all_rows)
+    return replace(staged, rows=rows, counts=counts)

@@ -16,6 +16,7 @@ from lakekit.spark.forms import dropped_names, in_table_form
 from lakekit.spark.plan import Plan
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import marks
 
 
@@ -25,14 +26,16 @@ def write(merge: Merge, branch: str, plan: Plan) -> None:
         _append(merge, branch, _records(merge, plan))
     elif _is_delta(merge, plan):
         _close(merge, branch, plan)
+        _renew_digests(merge, branch, plan)
         _append(merge, branch, _versions(merge, plan))
     else:
         _overwrite(merge, branch, plan)
 
 
 def _is_delta(merge: Merge, plan: Plan) -> bool:
-    """Whether closed versions change too, or many current ones would not."""
-    return (plan.settled is not None and plan.settled.versions is not None) or not merge.is_small
+    """Whether versions change in their place, or many current ones would not change."""
+    settles = plan.settled is not None and plan.settled.versions is not None
+    return settles or plan.digests is not None or not merge.is_small
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
@@ -83,6 +86,13 @@ def _close(merge: Merge, branch: str, plan: Plan) -> None:
         view = f"changing_{branch}"
         F.broadcast(narrow).createOrReplaceTempView(view)
         spark.sql(sql.change_versions(table, branch, contract.keys, view))
+
+
+def _renew_digests(merge: Merge, branch: str, plan: Plan) -> None:
+    if plan.digests is not None:
+        view = f"digests_{branch}"
+        plan.digests.createOrReplaceTempView(view)
+        merge.spark.sql(sql.renew_digests(merge.table, branch, merge.contract.keys, view))
 
 
 def _records(merge: Merge, plan: Plan) -> DataFrame:
@@ -145,6 +155,14 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
         start.alias("_valid_from"),
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
+        *_digest(rows),
         *deleted,
         *[quote(name) for name in dropped_names(rows, contract)],
     )
+
+
+def _digest(rows: DataFrame) -> list[Expression]:
+    """Return the digest of the line that a version shows, if it is known which."""
+    if not {*DIGEST} <= {*rows.columns}:
+        return [F.lit(None).cast("bigint").alias(name) for name in DIGEST]
+    return [F.when(~F.col("__gone"), F.col(name)).alias(name) for name in DIGEST]

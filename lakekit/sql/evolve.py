@@ -8,8 +8,10 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
+from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
+    DIGEST_DDL,
     LATER_COLUMNS,
     LATER_UNTIL,
     TRACKED_COLUMNS,
@@ -56,8 +58,11 @@ def evolve_table(
     named = ",".join(dict.fromkeys([*before, *added]))
     later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
     # Before they are added: after a crash in between, no one could tell that they are new.
-    statements = _set_properties(table, later, properties)
-    statements += evolve_columns(contract, table, columns)
+    changes = evolve_columns(contract, table, columns)
+    counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
+    statements = _set_properties(table, later | counted, properties)
+    statements += changes
+    statements += _add_digest(contract, table, known)
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
         for field in contract.table.partition_fields
@@ -95,6 +100,14 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; use a new column name")
     return statements
+
+
+def _add_digest(contract: Contract, table: str, known: set[str]) -> list[str]:
+    """Return what a table lacks that is older than the digests of lines."""
+    if contract.history.mode == "append":
+        return []
+    alter = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
+    return [f"{alter} {quote(k)} {ddl}" for k, ddl in DIGEST_DDL.items() if k not in known]
 
 
 def new_columns(contract: Contract, known: Collection[str]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lakekit.sql.identifiers import quote, quote_table, same_key
+from lakekit.sql.line_hash import DIGEST
 
 
 def branch_of(table: str, branch: str) -> str:
@@ -34,6 +35,16 @@ def change_versions(table: str, branch: str, keys: Sequence[str], changes: str) 
     """Close or take out versions anywhere in the history, found by key and `_valid_from`."""
     on = f"{same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__from`"
     return _merge(table, branch, changes, on, drop=True)
+
+
+def renew_digests(table: str, branch: str, keys: Sequence[str], digests: str) -> str:
+    """Give current versions the digests of the lines that they show, in the view `digests`."""
+    match = f"t.`_is_current` AND {same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__since`"
+    now = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in DIGEST)
+    return (
+        f"MERGE INTO {branch_of(table, branch)} t USING {quote(digests)} s ON {match} "
+        f"WHEN MATCHED THEN UPDATE SET {now}"
+    )
 
 
 def _merge(table: str, branch: str, changes: str, on: str, *, drop: bool) -> str:

@@ -2,6 +2,7 @@
 
 from lakekit.contracts import Contract
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
+from lakekit.sql.line_hash import LINES, reading
 
 KEYS = "lakekit.keys"
 MODE = "lakekit.mode"
@@ -13,6 +14,11 @@ CONTROL_DDL = {
     "_valid_from": "timestamp_ntz COMMENT 'Start of validity, inclusive, UTC'",
     "_valid_to": "timestamp_ntz COMMENT 'End of validity, exclusive, UTC; null while current'",
     "_row_hash": "bigint COMMENT 'Null-safe digest of the tracked columns'",
+}
+# Null where it is not known which line a version shows.
+DIGEST_DDL = {
+    "_line_hash": "bigint COMMENT 'Digest of the landed line, first half'",
+    "_line_check": "bigint COMMENT 'Digest of the landed line, second half'",
 }
 DELETED_DDL = {"_is_deleted": "boolean COMMENT 'True for a version that says deleted'"}
 FACTS_DDL = {
@@ -65,14 +71,16 @@ def create_table(contract: Contract, table: str) -> str:
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
     current = ["`_is_current`"] if "_is_current" in control else []
     partition = [*current, *map(partition_field, contract.table.partition_fields)]
-    return _create(table, columns, partition, table_properties(contract), contract.description)
+    # Of no version it is unknown which line it shows.
+    properties = table_properties(contract) | {LINES: reading(contract)}
+    return _create(table, columns, partition, properties, contract.description)
 
 
 def control_ddl(contract: Contract) -> dict[str, str]:
     """Return the control columns of a table with their DDL, in order."""
     if contract.history.mode == "append":
         return {k: CONTROL_DDL[k] for k in ("_ingested_at", "_source_file", "_row_hash")}
-    return CONTROL_DDL | (DELETED_DDL if marks(contract) else {})
+    return CONTROL_DDL | DIGEST_DDL | (DELETED_DDL if marks(contract) else {})
 
 
 def marks(contract: Contract) -> bool:
@@ -106,7 +114,9 @@ def create_quarantine_table(contract: Contract, table: str) -> str:
 def table_properties(contract: Contract) -> dict[str, str]:
     """Return the Iceberg properties of a history table; the contract's own win."""
     # Without keys, the time of its run is all that a record is looked for by.
-    unasked = {"_source_file", "_row_hash", *(["_ingested_at"] if contract.keys else [])}
+    unasked = {"_source_file", "_row_hash", *DIGEST_DDL}
+    if contract.keys:
+        unasked.add("_ingested_at")
     metrics = {
         f"write.metadata.metrics.column.{name}": "full"
         for name in (*contract.keys, *control_ddl(contract))

@@ -8,7 +8,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import known, small
+from lakekit.spark import known, sift, small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -57,7 +57,8 @@ def _is_orderless(combination):
 
 @pytest.fixture(autouse=True)
 def every_table_is_large(monkeypatch):
-    monkeypatch.setattr(known, "WORTHWHILE", range(1, 1 << 62))
+    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+    monkeypatch.setattr(sift, "ENOUGH", 0)
 
 
 @pytest.fixture(autouse=True)

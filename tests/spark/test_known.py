@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
-from lakekit.spark import known, stage
+from lakekit.spark import known, sift, stage
 from tests.spark.conftest import CONTRACT
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -20,7 +20,8 @@ MOVED = [
 
 @pytest.fixture(autouse=True)
 def every_table_is_large(monkeypatch):
-    monkeypatch.setattr(known, "WORTHWHILE", range(1, 1 << 62))
+    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+    monkeypatch.setattr(sift, "ENOUGH", 2)
 
 
 @pytest.fixture
@@ -28,9 +29,9 @@ def readings(monkeypatch):
     """Whether all rows were wanted, for each time that a batch was read."""
     done, real = [], stage._read
 
-    def read(merge, sight, deletions, *, all_rows):
+    def read(*seen, all_rows):
         done.append(all_rows)
-        return real(merge, sight, deletions, all_rows=all_rows)
+        return real(*seen, all_rows=all_rows)
 
     monkeypatch.setattr(stage, "_read", read)
     return done

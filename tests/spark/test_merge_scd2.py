@@ -14,7 +14,7 @@ from lakekit.errors import (
     TooManyRejectedError,
 )
 from lakekit.spark import publish, scd2
-from lakekit.spark.records import file_uri
+from lakekit.spark.lines import file_uri
 from lakekit.spark.scd2 import merge_scd2
 from tests.spark.conftest import CONTRACT
 

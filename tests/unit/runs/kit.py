@@ -140,6 +140,7 @@ def table(*snapshots: dict[str, Any], main: int | None = None, **changes: Any) -
     control = {
         "_ingested_at": "timestamp", "_source_file": "string", "_is_current": "boolean",
         "_valid_from": "timestamp", "_valid_to": "timestamp", "_row_hash": "long",
+        "_line_hash": "long", "_line_check": "long",
     }  # fmt: skip
     columns = {"id": "long", "price": "double", **control}
     fields = [

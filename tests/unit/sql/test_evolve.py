@@ -1,8 +1,12 @@
+from typing import Any
+
 import pytest
 
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.evolve import evolve_columns, evolve_table
+from lakekit.sql import evolve as evolving
+from lakekit.sql.evolve import evolve_columns
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import create_table, table_properties
 
 CONTRACT = load_contract(
@@ -10,6 +14,14 @@ CONTRACT = load_contract(
     "schema: [{name: id, type: int}, {name: price, type: int}, {name: op, type: string}]\n"
     "history: {keys: [id], apply_as_deletes: op = 'D', except_columns: [op]}\n"
 )
+
+
+def evolve_table(
+    contract: Contract, table: str, columns: dict[str, str], **known: Any
+) -> list[str]:
+    """Evolve a table with digests of lines; see below for one without."""
+    columns = columns | dict.fromkeys(DIGEST, "bigint")
+    return evolving.evolve_table(contract, table, columns, **known)
 
 
 def evolve(columns: dict[str, str]) -> list[str]:
@@ -22,7 +34,8 @@ def test_a_table_that_is_as_its_contract_says_stays_and_gets_no_column_that_is_n
 
 def test_a_column_is_known_as_later_before_it_is_added() -> None:
     assert evolve({"id": "int"}) == [
-        "ALTER TABLE `lake`.`d`.`orders` SET TBLPROPERTIES ('lakekit.later-columns' = 'price')",
+        "ALTER TABLE `lake`.`d`.`orders` SET TBLPROPERTIES "
+        "('lakekit.later-columns' = 'price', 'lakekit.evolved' = '1')",
         "ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `price` int",
     ]
 
@@ -36,11 +49,25 @@ def test_a_later_column_is_filled_into_what_was_told_before_it() -> None:
 
 
 def test_a_crash_before_a_column_is_added_changes_nothing_of_what_follows() -> None:
-    properties = {**table_properties(CONTRACT), "lakekit.later-columns": "old,price"}
+    known = {"lakekit.later-columns": "old,price", "lakekit.evolved": "1"}
+    properties = table_properties(CONTRACT) | known
 
     statements = evolve_table(CONTRACT, "lake.d.orders", {"id": "int"}, properties=properties)
 
-    assert statements == ["ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `price` int"]
+    assert statements == [
+        "ALTER TABLE `lake`.`d`.`orders` SET TBLPROPERTIES ('lakekit.evolved' = '2')",
+        "ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `price` int",
+    ]
+
+
+def test_a_table_that_is_older_than_the_digests_of_lines_gets_them() -> None:
+    columns = {"id": "int", "price": "int", "_line_hash": "bigint"}
+
+    (told,) = evolving.evolve_table(
+        CONTRACT, "lake.d.o", columns, properties=table_properties(CONTRACT)
+    )
+
+    assert told.startswith("ALTER TABLE `lake`.`d`.`o` ADD COLUMN `_line_check` bigint COMMENT")
 
 
 def test_a_column_that_the_contract_writes_in_other_case_is_not_later() -> None:
@@ -90,7 +117,7 @@ def test_a_quoted_field_of_a_struct_is_added_with_its_quotes() -> None:
 
     statements = evolve_table(wide, "lake.d.orders", columns, properties=table_properties(wide))
 
-    assert statements == ["ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `s`.`b c` int"]
+    assert statements[1:] == ["ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `s`.`b c` int"]
 
 
 def evolve_type(old: str, new: str, *, names_only: bool = False) -> list[str]:
@@ -213,7 +240,7 @@ def test_a_renamed_column_stays_a_key_and_is_noted_as_such_even_after_a_crash(kn
     statements = evolve_keys(keyed("a, b", "a", "b"), keyed("key, b", RENAMED, "b"), known, "b")
 
     renaming = [f"ALTER TABLE `lake`.`d`.`orders` RENAME COLUMN `{known}` TO `key`"]
-    assert statements[:-1] == (renaming if known != "key" else [])
+    assert statements[1:-1] == (renaming if known != "key" else [])
     assert "'lakekit.keys' = 'key,b'" in statements[-1]
 
 

@@ -1,0 +1,270 @@
+"""Lines of a large full extract that are known by their bytes are not parsed."""
+
+import json
+
+import pytest
+from pyspark.sql import functions as F
+
+from lakekit.contracts import load_contract
+from lakekit.spark import known, lines, sift, stage
+from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.line_hash import DIGEST, LINES
+from tests.spark.conftest import CONTRACT, TIMED
+
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+CAT = {"id": 3, "name": "Cat", "city": "Rome"}
+MOVED = [
+    (1, "Ann", "Oslo", 1, 2, False),
+    (1, "Ann", "Rome", 2, None, True),
+    (2, "Ben", "Bonn", 1, None, True),
+]
+SCOPED = load_contract(CONTRACT.replace("max_deleted", "delete_scope: [city], max_deleted"))
+MORE = load_contract(CONTRACT.replace("history:", "  - {name: age, type: int}\nhistory:"))
+PARTIAL = CONTRACT.replace("max_deleted", "ignore_null_updates: true, max_deleted")
+PRICED = load_contract(CONTRACT.replace("city, type: string", 'city, type: "decimal(4,2)"'))
+
+
+@pytest.fixture(autouse=True)
+def every_table_is_large(monkeypatch):
+    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """How many lines were parsed, for each full reading of a batch; None if all of them."""
+    done, real = [], stage._read
+
+    def read(merge, sight, deletions, sifted, *, all_rows):
+        done.append(sifted.records.count() if sifted else None)
+        return real(merge, sight, deletions, sifted, all_rows=all_rows)
+
+    monkeypatch.setattr(stage, "_read", read)
+    return done
+
+
+@pytest.fixture
+def evolve(spark, table):
+    return lambda contract: create_or_evolve(spark, contract, table)
+
+
+def test_only_lines_that_are_not_known_are_parsed(load, rows, parsed):
+    load(1, ANN, BEN)
+
+    done = load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert parsed == [None, 1]
+    assert (done.opened, done.closed, done.unchanged) == (1, 1, 1)
+    assert rows() == MOVED
+
+
+def test_an_extract_whose_lines_are_all_known_parses_and_commits_nothing(load, parsed):
+    load(1, ANN, BEN)
+
+    done = load(2, BEN, ANN)
+
+    assert parsed == [None, 0]
+    assert (done.unchanged, done.committed) == (2, False)
+
+
+def test_a_key_that_no_line_shows_is_closed(load, rows, parsed):
+    load(1, ANN, BEN, CAT)
+
+    done = load(2, ANN, BEN)
+
+    assert parsed == [None, 0]
+    assert (done.deleted, done.unchanged) == (1, 2)
+    assert rows()[2] == (3, "Cat", "Rome", 1, 2, False)
+
+
+def test_a_version_tells_its_own_line_after_it_is_renewed(load, parsed):
+    load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, promise=TIMED)
+    load(2, {**ANN, "at": "2026-01-02T00:00:00Z"}, promise=TIMED)
+
+    done = load(3, {**ANN, "at": "2026-01-02T00:00:00Z"}, promise=TIMED)
+
+    assert parsed[2] == 0
+    assert (done.unchanged, done.committed) == (1, False)
+
+
+def test_the_bytes_of_an_earlier_version_are_not_known(load, rows, parsed, monkeypatch):
+    monkeypatch.setattr(sift, "ENOUGH", 0)
+    load(1, ANN)
+    load(2, {**ANN, "city": "Rome"})
+
+    done = load(3, ANN)
+
+    assert parsed[2] == 1
+    assert done.opened == 1
+    assert rows()[2] == (1, "Ann", "Oslo", 3, None, True)
+
+
+def test_other_bytes_that_say_the_same_are_parsed_and_change_nothing(load, parsed, monkeypatch):
+    load(1, ANN, BEN)
+    monkeypatch.setattr(sift, "ENOUGH", 0)
+
+    done = load(2, json.dumps(ANN, indent=None, separators=(",", ":")), BEN)
+
+    assert parsed[1] == 1
+    assert (done.unchanged, done.committed) == (2, False)
+
+
+def test_where_few_lines_are_known_all_are_parsed_at_once(load, parsed):
+    load(1, ANN, BEN, CAT)
+
+    load(2, ANN, *({**each, "city": "Lima"} for each in (BEN, CAT)))
+
+    assert parsed == [None, None]
+
+
+def test_a_known_line_beside_another_of_its_key_is_read_again(load, rows, parsed):
+    load(1, ANN, BEN)
+
+    done = load(2, {**ANN, "city": "Rome"}, BEN, ANN)
+
+    # The last one of the file counts.
+    assert parsed == [None, 1, None]
+    assert (done.unchanged, done.superseded, done.committed) == (2, 1, False)
+
+
+def test_a_known_line_that_comes_twice_is_a_duplicate(load, parsed):
+    load(1, ANN, BEN)
+
+    done = load(2, ANN, BEN, ANN)
+
+    assert parsed == [None, 0, None]
+    assert (done.unchanged, done.duplicates) == (2, 1)
+
+
+def test_a_line_with_the_bits_of_a_known_one_is_read_again(load, rows, parsed, monkeypatch):
+    load(1, ANN, BEN)
+    monkeypatch.setattr(
+        known, "looked_up", lambda frame, *_: frame.withColumn("__found", F.lit(True))
+    )
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert parsed[1] is None
+    assert rows() == MOVED
+
+
+def test_the_second_half_of_the_digest_tells_lines_apart(load, rows, monkeypatch):
+    real = lines.line_digest
+    monkeypatch.setattr(lines, "line_digest", lambda *a: ["7L AS _line_hash", real(*a)[1]])
+    load(1, ANN, BEN)
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert rows() == MOVED
+
+
+def test_a_line_says_something_else_under_another_contract(load, rows, parsed, evolve):
+    aged = [{**ANN, "age": 30}, {**BEN, "age": 40}]
+    load(1, *aged)
+    evolve(MORE)
+
+    load(2, *aged, promise=MORE)
+
+    assert parsed == [None, None]
+    assert [row[2] for row in rows("id, name, age")] == [30, 40]
+
+
+def test_a_line_of_before_a_change_is_not_known_when_the_contract_comes_back(load, parsed, evolve):
+    load(1, ANN, BEN)
+    evolve(MORE)
+    evolve(load_contract(CONTRACT))
+
+    load(2, ANN, BEN)
+
+    assert parsed == [None, None]
+
+
+def test_what_partial_records_left_is_not_told_by_their_lines(load, rows, parsed):
+    partial = load_contract(PARTIAL)
+    load(1, ANN, promise=partial)
+    load(2, {"id": 1, "city": "Rome"}, promise=partial, extract="changes")
+    load(3, {"id": 1, "city": "Rome"}, promise=partial)
+
+    assert parsed == [None, None, None]
+    assert rows()[-1] == (1, None, "Rome", 3, None, True)
+
+
+def test_known_lines_tell_the_scopes_of_their_extract(load, rows, parsed):
+    dan = {"id": 4, "name": "Dan", "city": "Oslo"}
+    load(1, ANN, BEN, CAT, dan, promise=SCOPED)
+
+    done = load(2, ANN, CAT, promise=SCOPED)
+
+    assert parsed == [None, 0]
+    # Of Bonn the extract has nothing.
+    assert (done.deleted, done.unchanged) == (1, 2)
+    assert rows()[3] == (4, "Dan", "Oslo", 1, 2, False)
+
+
+def test_a_line_that_breaks_the_contract_is_quarantined_each_time(load, parsed):
+    load(1, {"id": 1, "city": 1}, {"id": 2, "city": 2}, {"id": 3, "city": 2.001}, promise=PRICED)
+
+    done = load(
+        2, {"id": 1, "city": 1}, {"id": 2, "city": 2}, {"id": 3, "city": 2.001}, promise=PRICED
+    )
+
+    assert parsed == [None, 1]
+    assert (done.unchanged, done.quarantined) == (2, 1)
+
+
+def test_too_many_absences_are_refused_by_the_share_of_all_keys(load):
+    guarded = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.3"))
+    load(1, ANN, BEN, CAT, promise=guarded)
+
+    with pytest.raises(Exception, match="would close 2 of 3 current keys"):
+        load(2, ANN, promise=guarded)
+
+
+def test_a_change_of_the_contract_is_followed_by_one_reading_of_all_lines(
+    load, rows, parsed, evolve
+):
+    aged = [{**ANN, "age": 30}, {**BEN, "age": 40}]
+    load(1, ANN, BEN)
+    evolve(MORE)
+    before = rows()
+
+    renewed = load(2, ANN, BEN, promise=MORE)
+    known_now = load(3, ANN, BEN, promise=MORE)
+    load(4, aged[0], BEN, promise=MORE)
+
+    assert parsed == [None, None, 0, 1]
+    assert (renewed.unchanged, renewed.opened, renewed.closed) == (2, 0, 0)
+    assert (known_now.unchanged, known_now.committed) == (2, False)
+    assert rows()[-1] == before[-1]
+
+
+def test_a_reading_of_all_lines_merges_what_has_changed_too(load, rows, parsed, evolve):
+    load(1, ANN, BEN, CAT)
+    evolve(MORE)
+
+    done = load(2, {**ANN, "city": "Rome"}, BEN, promise=MORE)
+    load(3, {**ANN, "city": "Rome"}, BEN, promise=MORE)
+
+    assert parsed == [None, None, 0]
+    assert (done.opened, done.deleted, done.unchanged) == (1, 1, 1)
+    assert rows() == [*MOVED, (3, "Cat", "Rome", 1, 2, False)]
+
+
+def test_a_table_that_is_older_than_the_digests_gets_them(load, parsed, spark, table, evolve):
+    load(1, ANN, BEN)
+    for name in DIGEST:
+        spark.sql(f"ALTER TABLE {table} DROP COLUMN {name}")
+    spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('{LINES}')")
+    evolve(load_contract(CONTRACT))
+
+    load(2, ANN, BEN)
+    load(3, ANN, BEN)
+
+    assert parsed == [None, None, 0]
+
+
+def test_several_records_on_one_line_are_rejected(load, rows):
+    done = load(1, json.dumps([ANN, BEN]), CAT)
+
+    assert (done.opened, done.quarantined) == (1, 1)
+    assert rows("id") == [(3, 1, None, True)]
