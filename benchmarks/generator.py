@@ -140,6 +140,8 @@ def _write_batch(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> N
     (rows,) = db.execute("SELECT count(*) FROM extract").fetchone() or (0,)
     count = max(2, -(-rows // ROWS_PER_FILE))
     columns = select_list(data.workload.key_type)
+    if data.workload.other_bytes:
+        columns += f", {number} AS batch"
     plain = [folder / f"part-{part:05}.ndjson" for part in range(count)]
     for part, file in enumerate(plain):
         chosen = f"SELECT {columns} FROM extract WHERE hash(id, 'file') % {count} = {part}"

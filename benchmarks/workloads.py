@@ -19,6 +19,7 @@ class Workload:
         deleted: Share of keys that are gone; only a full extract can tell.
         batch: Records of an incremental batch, relative to the current keys; a full one has all.
         null_flips: Share of the changes that only turn one column from or to null.
+        other_bytes: Whether a record that says the same has other bytes in every batch.
         runs: Timed batches, after one to warm up.
     """
 
@@ -32,6 +33,7 @@ class Workload:
     null_flips: float = 0.1
     key_type: Literal["bigint", "string", "composite"] = "bigint"
     seed: int = 7
+    other_bytes: bool = False
     runs: int = 3
 
     @property
@@ -40,6 +42,7 @@ class Workload:
         key = "" if self.key_type == "bigint" else f", {self.key_type} key"
         keys = f"{self.keys / 1e6:g} M" if self.keys >= 1_000_000 else f"{self.keys / 1e3:g} k"
         what = "unchanged" if not self.changed else f"{self.changed * 100:g} % changed"
+        what += ", other bytes" if self.other_bytes else ""
         return f"{keys} keys{key}, {self.history} closed versions, {self.extract}, {what}"
 
     @property
@@ -83,6 +86,7 @@ def _sweeps(keys: int, largest: int) -> Iterator[Workload]:
         shares = (0.0, 0.0001, 0.001, 0.1, 1.0)
         yield from (shape(keys // 4, 4, changed, extract) for changed in shares)
     yield shape(keys, 4, 0.0, "full")
+    yield shape(keys, 4, 0.01, "full", other_bytes=True)
     for extract in extracts:
         sizes = (10_000, 100_000, 1_000_000, largest)
         yield from (shape(size, 1, 0.01, extract) for size in sizes)

@@ -68,6 +68,16 @@ def test_an_unchanged_batch_repeats_the_current_rows(tmp_path):
     assert _records(data, 0) == _records(data, 1)
 
 
+def test_other_bytes_say_the_same_and_no_line_comes_again(tmp_path):
+    load = Workload(keys=300, history=1, changed=0.1, new=0.0, deleted=0.0, runs=1, other_bytes=True)
+    data = build(load, tmp_path)
+    first, second = _records(data, 0), _records(data, 1)
+
+    assert agrees_with_model(data)
+    assert [record.pop("batch") for record in (*first, *second)] == [0] * 300 + [1] * 300
+    assert sum(a == b for a, b in zip(first, second, strict=True)) > 200
+
+
 def test_a_second_build_writes_nothing(tmp_path):
     data = build(SMALL, tmp_path)
     before = {file: file.stat().st_mtime_ns for file in data.folder.rglob("*")}
