@@ -34,7 +34,8 @@ class Plan:
     are not merged, with `__aside`. touched: how many keys are staged. alive: how many of them and
     of the settled ones have a current version afterwards. drops: whether versions are written
     anew. later: columns that the table still fills. digests: the lines that current versions show,
-    if the table does not know them.
+    if the table does not know them. known_lines: which share of the lines were known by their
+    bytes, if it was asked.
     """
 
     result: MergeResult
@@ -47,6 +48,7 @@ class Plan:
     drops: bool = False
     later: tuple[str, ...] = ()
     digests: DataFrame | None = None
+    known_lines: float | None = None
 
     def empty(self) -> bool:
         """Whether the table stays as it is."""
@@ -94,6 +96,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         drops=bool(n["replaced"]),
         later=later,
         digests=_digests(merge, staged) if staged.renewed else None,
+        known_lines=staged.known_lines,
     )
 
 

@@ -7,15 +7,16 @@ join by the whole digest says which lines are known, which versions no line show
 are not known: those are staged, parsed and merged like those of a small extract.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakekit.batch import naive_utc
-from lakekit.spark import join, known
+from lakekit.spark import known
 from lakekit.spark.context import Merge, sent
+from lakekit.spark.evidence import KNOWN_LINES, last_said
 from lakekit.spark.lines import landed
 from lakekit.spark.order import Sight
 from lakekit.spark.records import parsed, sequence
@@ -23,6 +24,7 @@ from lakekit.spark.scopes import scope_text
 from lakekit.spark.staging import write_counted
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST, LINES
+from lakekit.sql.tables import marks
 
 # How many lines are looked up before, and what share of them must be known for all to be.
 SAMPLE = 200
@@ -31,52 +33,55 @@ Way = Literal["parse", "renew", "sift"]
 
 
 @dataclass(frozen=True)
-class Sifted:
-    """What is left of a full extract.
+class Sides:
+    """Records and the versions beside which they are merged; see `join.select_base`.
 
-    records: the lines that are not known, parsed. base: the versions that no line shows, and
-    those of the keys of these records; see `join.select_base`. counts: how many lines are `known`,
-    how many current versions there are (`based`), those of them that are `based_alive`, and the
-    `scopes` of the known lines.
+    sifted: counts of an extract from which known lines and their versions were left out: its
+    `lines`, those that are `known`, all current versions (`based`), those of them that are
+    `based_alive`, and the `scopes` of the known lines. Empty if nothing was left out.
     """
 
     records: DataFrame
     base: DataFrame
-    counts: dict[str, Any]
+    sifted: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        """Which part of the lines of a sifted extract are known."""
+        return float(self.sifted["known"] / max(1, self.sifted["lines"]))
 
 
-def way_to_read(merge: Merge, sight: Sight) -> Way:
+def way_to_read(merge: Merge, sight: Sight, base: DataFrame) -> Way:
     """Choose how a full extract is read.
 
     Returns:
         sift: most lines are known. renew: lines could tell, but the table has their digests by
         another reading; all are parsed, and those of today are written down. parse: all are.
     """
-    if sight.behind or not _tells(merge) or not known.is_worthwhile(_base(merge), merge.contract):
+    if sight.behind or not _tells(merge) or not known.is_worthwhile(base, merge.contract):
         return "parse"
     if merge.properties.get(LINES) != merge.reading:
         return "renew"
-    return "sift" if _knows(merge) else "parse"
+    before = last_said(merge.spark, merge.table, KNOWN_LINES)
+    return "sift" if float(before or 0) >= ENOUGH or _knows(merge) else "parse"
 
 
-def sift(merge: Merge, *, filling: bool) -> Sifted | None:
-    """Leave out the lines that are known; None if they may not be.
+def sift(merge: Merge, base: DataFrame) -> Sides | None:
+    """Leave out the lines that are known and the versions that they show; None if it cannot be.
 
     Args:
         merge: A full extract.
-        filling: Whether columns of the table are still to be filled.
+        base: The current versions; see `join.select_base`.
     """
-    base = _base(merge, filling=filling)
-    rest, counts = _apart(merge, base)
-    # Found without cause, they have lost their content; what lies ahead of an extract says more.
+    rest, counts = _apart(merge)
     ahead = counts["newest"] and counts["newest"] > str(naive_utc(merge.batch.extraction_time))
+    # Found without cause, they have lost their content; what lies ahead of an extract says more.
     if counts["unlike"] or ahead:
         return None
-    base = base.drop(*DIGEST, "__shown")
-    records = parsed(rest.where("__line IS NOT NULL").select("__line.*"), merge.contract)
-    unseen = rest.where("__line IS NULL").select(*map(quote, base.columns))
-    base = _with_others(merge, records, unseen, base, counts["unknown"])
-    return Sifted(records, base, counts)
+    records = rest.where("NOT __version").drop("__version", *_keys_shown(merge))
+    keys = rest.where("__version").select(*_keys_shown(merge)).union(records.select(*merge.keys))
+    keys = sent(keys.toDF(*merge.contract.keys).distinct(), counts["rest"])
+    return Sides(records, base.join(keys, list(merge.contract.keys), "left_semi"), counts)
 
 
 def _tells(merge: Merge) -> bool:
@@ -86,14 +91,20 @@ def _tells(merge: Merge) -> bool:
     return placed and bool(merge.batch.files)
 
 
-def _base(merge: Merge, *, filling: bool = False) -> DataFrame:
-    """Return the narrow current versions with their digests, and the newest moment they show."""
-    sequence_by = merge.contract.history.sequence_by
-    shown = "_valid_from"
+def _narrow(merge: Merge) -> DataFrame:
+    """Return of the current versions what tells that a line is known, and what to count then."""
+    contract = merge.contract
+    names, sequence_by = contract.history.delete_scope, contract.history.sequence_by
+    newest = "_valid_from"
     if sequence_by is not None:
-        shown = f"greatest(_valid_from, {sequence(merge.contract.column(sequence_by))})"
-    also = [*DIGEST, f"{shown} AS __shown"]
-    return join.select_base(merge.current(), merge.contract, filling=filling, also=also)
+        newest = f"greatest(_valid_from, {sequence(contract.column(sequence_by))})"
+    return merge.current().selectExpr(
+        *[f"{quote(key)} AS {name}" for name, key in _keys_shown(merge).items()],
+        *map(quote, names),
+        *[f"{name} AS _{name}" for name in DIGEST],
+        f"{newest} AS __newest",
+        f"{'NOT _is_deleted' if marks(contract) else 'true'} AS __alive",
+    )
 
 
 def _knows(merge: Merge) -> bool:
@@ -106,39 +117,40 @@ def _knows(merge: Merge) -> bool:
     return found >= ENOUGH * len(some)
 
 
-def _apart(merge: Merge, base: DataFrame) -> tuple[DataFrame, dict[str, Any]]:
+def _apart(merge: Merge) -> tuple[DataFrame, dict[str, Any]]:
     """Write down the lines and the versions without the other, and count those that have it."""
     all_based, joined = Observation(), Observation()
-    alive = F.count("__base_hash").alias("based_alive")
-    base = base.observe(all_based, F.count(F.lit(1)).alias("based"), alive)
+    base = _narrow(merge)
+    based = F.count(F.lit(1)).alias("based")
+    base = base.observe(all_based, based, F.count_if("__alive").alias("based_alive"))
     lines = landed(merge)
-    content = F.struct(*lines.columns)
-    lines = known.looked_up(lines, F.col(DIGEST[0]), base.select(DIGEST[0]))
-    lines = lines.select(
-        *DIGEST, F.lit(True).alias("__here"), F.when(~F.col("__found"), content).alias("__line")
-    )
+    lines_have, content = lines.columns, F.struct(*lines.columns)
+    lines = known.looked_up(lines, F.col(DIGEST[0]), base.select(f"_{DIGEST[0]}"))
+    lines = lines.select(*DIGEST, F.when(~F.col("__found"), content).alias("__line"))
+    match = F.lit(True)
+    for name in DIGEST:
+        match = match & (F.col(name) == F.col(f"_{name}"))
     # Building on the narrow side spares the sort of whole lines.
-    both = lines.join(base.hint("shuffle_hash"), [*DIGEST], "full_outer").drop(*DIGEST)
-    here, shows = F.col("__here").isNotNull(), F.col("__since").isNotNull()
+    both = lines.join(base.hint("shuffle_hash"), match, "full_outer")
+    here, shows = F.col(DIGEST[0]).isNotNull(), F.col("__alive").isNotNull()
     scope = F.expr(scope_text(merge.contract.history.delete_scope))
     both = both.observe(
         joined,
+        F.count(F.when(here, 1)).alias("lines"),
         F.count(F.when(here & shows, 1)).alias("known"),
         F.count(F.when(here & ~shows & F.col("__line").isNull(), 1)).alias("unlike"),
         # Compared here, the run's time would be compiled, and no later run find that again.
-        F.max(F.when(here, F.col("__shown"))).cast("string").alias("newest"),
+        F.max(F.when(here, F.col("__newest"))).cast("string").alias("newest"),
         F.to_json(F.collect_set(F.when(here & shows, scope))).alias("scopes"),
     )
-    rest = both.where(~(here & shows)).drop("__here")
-    unknown = F.count("__line").alias("unknown")
-    rest, counts = write_counted(rest, f"{merge.place}/sifted", unknown)
+    rest = both.where(~(here & shows)).select(
+        shows.alias("__version"), *_keys_shown(merge), *[f"__line.{name}" for name in lines_have]
+    )
+    rest = parsed(rest, merge.contract)
+    rest, counts = write_counted(rest, f"{merge.place}/sifted", F.count(F.lit(1)).alias("rest"))
     return rest, counts | all_based.get | joined.get
 
 
-def _with_others(
-    merge: Merge, records: DataFrame, unseen: DataFrame, base: DataFrame, unknown: int
-) -> DataFrame:
-    """Add the versions that a line shows though another line has their key."""
-    names = list(merge.contract.keys)
-    keys = records.select(*merge.keys).distinct().join(unseen, names, "left_anti")
-    return unseen.unionByName(base.join(sent(keys, unknown), names, "left_semi"))
+def _keys_shown(merge: Merge) -> dict[str, str]:
+    """Return the names of the keys of versions beside those of records, and the keys."""
+    return {f"__shown_{number}": key for number, key in enumerate(merge.contract.keys)}

@@ -24,7 +24,7 @@ from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import read_batch, with_facts
-from lakekit.spark.sift import Sifted, sift, way_to_read
+from lakekit.spark.sift import Sides, sift, way_to_read
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_lateness, with_place, with_presence
 from lakekit.sql.identifiers import quote
@@ -39,28 +39,38 @@ class Staged:
     """Rows on disk and counts.
 
     all_rows: whether it holds those too that say what is known. renewed: whether the digests of
-    their lines are to be written down.
+    their lines are to be written down. known_lines: which share was known by its bytes.
     """
 
     rows: DataFrame
     counts: dict[str, Any]
     all_rows: bool
     renewed: bool = False
+    known_lines: float | None = None
 
 
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
     """Stage the rows that may change something."""
-    full, way = merge.full, way_to_read(merge, sight) if merge.full else "parse"
-    sifted = sift(merge, filling=bool(sight.later)) if way == "sift" else None
-    staged = _read(merge, sight, deletions, sifted, all_rows=not full or way == "renew")
+    full, base = merge.full, _base(merge, sight)
+    way = way_to_read(merge, sight, base) if full else "parse"
+    sifted = sift(merge, base) if way == "sift" else None
+    sides = sifted or Sides(read_batch(merge), base)
+    staged = _read(merge, sight, deletions, sides, all_rows=not full or way == "renew")
     if full and not staged.all_rows and (_twice(staged.counts) or staged.counts["unlike"]):
         # What was dropped as known may have had the last word on its key, or been none.
-        staged = _read(merge, sight, deletions, None, all_rows=True)
-    if way == "renew":
-        staged = replace(staged, renewed=True)
+        sides = Sides(read_batch(merge), base)
+        staged = _read(merge, sight, deletions, sides, all_rows=True)
+    staged = replace(staged, renewed=way == "renew", known_lines=sifted.share if sifted else None)
     if full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
     return staged
+
+
+def _base(merge: Merge, sight: Sight) -> DataFrame:
+    """Return the versions that records are compared with; see `join.select_base`."""
+    versions = _newest_versions(merge) if sight.behind else merge.current()
+    filling = bool(sight.later)
+    return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
 
 
 def _twice(n: dict[str, Any]) -> bool:
@@ -69,16 +79,11 @@ def _twice(n: dict[str, Any]) -> bool:
 
 
 def _read(
-    merge: Merge,
-    sight: Sight,
-    deletions: DataFrame | None,
-    sifted: Sifted | None,
-    *,
-    all_rows: bool,
+    merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides, *, all_rows: bool
 ) -> Staged:
     based, joined, told, placed = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, based, sifted, all_rows=all_rows)
+    kinds = _kinds(merge, sight, based, sides, all_rows=all_rows)
     kinds = kinds.observe(joined, *joined_counts(contract, merge.moment))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")
@@ -106,38 +111,29 @@ def _read(
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
     counts = with_uncounted(counts | acts)
-    return Staged(staged, with_known(counts, sifted.counts) if sifted else counts, all_rows)
+    return Staged(staged, with_known(counts, sides.sifted) if sides.sifted else counts, all_rows)
 
 
 def _kinds(
-    merge: Merge,
-    sight: Sight,
-    based: Observation,
-    sifted: Sifted | None,
-    *,
-    all_rows: bool,
+    merge: Merge, sight: Sight, based: Observation, sides: Sides, *, all_rows: bool
 ) -> DataFrame:
     """Join the records to the current versions of their keys.
 
     If those that say what is known are not wanted, they may come without what they hold.
     """
-    contract = merge.contract
-    records = sifted.records if sifted else read_batch(merge)
-    records = with_facts(records, contract, merge.batch)
+    contract, base = merge.contract, sides.base
+    records = with_facts(sides.records, contract, merge.batch)
     if sight.later:
         records = _with_earlier_hash(records, contract, sight)
-    versions = _newest_versions(merge) if sight.behind else merge.current()
-    base = join.select_base(versions, contract, ended=sight.behind, filling=bool(sight.later))
-    base = sifted.base if sifted else base
     # Building on the narrow side spares the sort of whole records.
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
         how = "full_outer"
-        if not all_rows and not sifted and known.is_worthwhile(base, contract):
+        if not (all_rows or sides.sifted) and known.is_worthwhile(base, contract):
             records = known.with_content(records, base, contract)
         alive = F.count("__base_hash").alias("based_alive")
         base = base.observe(based, F.count(F.lit(1)).alias("based"), alive)
-    elif estimated_bytes(records) <= SMALL_BATCH:
+    elif estimated_bytes(sides.records.select("__raw")) <= SMALL_BATCH:
         base = _near(base, records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.
         hint = hint if contract.history.ignore_null_updates else "broadcast"

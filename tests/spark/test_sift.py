@@ -35,9 +35,9 @@ def parsed(monkeypatch):
     """How many lines were parsed, for each full reading of a batch; None if all of them."""
     done, real = [], stage._read
 
-    def read(merge, sight, deletions, sifted, *, all_rows):
-        done.append(sifted.records.count() if sifted else None)
-        return real(merge, sight, deletions, sifted, all_rows=all_rows)
+    def read(merge, sight, deletions, sides, *, all_rows):
+        done.append(sides.records.count() if sides.sifted else None)
+        return real(merge, sight, deletions, sides, all_rows=all_rows)
 
     monkeypatch.setattr(stage, "_read", read)
     return done
@@ -268,3 +268,17 @@ def test_several_records_on_one_line_are_rejected(load, rows):
 
     assert (done.opened, done.quarantined) == (1, 1)
     assert rows("id") == [(3, 1, None, True)]
+
+
+def test_what_the_last_extract_knew_is_asked_before_a_sample(load, parsed, monkeypatch):
+    asked, real = [], sift._knows
+    monkeypatch.setattr(sift, "_knows", lambda merge: asked.append(merge) or real(merge))
+    load(1, ANN, BEN, CAT)
+    load(2, ANN, BEN)
+    load(3, ANN)
+    load(4, *({**each, "city": "Lima"} for each in (ANN, BEN, CAT)))
+    load(5, *({**each, "city": "Rome"} for each in (ANN, BEN, CAT)))
+
+    # All are known in the second and third, none in the fourth.
+    assert parsed == [None, 0, 0, 3, None]
+    assert len(asked) == 2
