@@ -14,8 +14,6 @@ from lakekit.spark.branch import branch_name
 from lakekit.spark.iceberg import load_table
 
 EXTRACTION_TIME = "lakekit.extraction-time"
-# Which share of the lines of a full extract were known by their bytes.
-KNOWN_LINES = "lakekit.known-lines"
 
 
 @dataclass(frozen=True)
@@ -41,12 +39,6 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
             evidence = Evidence(run_id, snapshot_id, summary.get(EXTRACTION_TIME) or "")
             found.setdefault(run_id, evidence)
     return found
-
-
-def last_said(spark: SparkSession, table: str, name: str) -> str:
-    """Return what the newest snapshot of main's ancestry that says something of a name says."""
-    told = (snapshot.summary().get(name) for snapshot in _ancestry(load_table(spark, table)))
-    return str(next(filter(None, told), ""))
 
 
 def seen_runs(spark: SparkSession, table: str) -> Seen:

@@ -1,7 +1,5 @@
 """Records beside the current versions of their keys. Frames in and out; no actions."""
 
-from collections.abc import Sequence
-
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,7 +18,6 @@ def select_base(
     *,
     ended: bool = False,
     filling: bool = False,
-    also: Sequence[str] = (),
 ) -> DataFrame:
     """Narrow versions, one of each key, to what a comparison needs.
 
@@ -29,7 +26,6 @@ def select_base(
         contract: Its keys and options.
         ended: Whether there are versions that are not current.
         filling: Whether columns of the table are still to be filled.
-        also: Expressions of what else is wanted.
 
     Returns:
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
@@ -58,7 +54,6 @@ def select_base(
         f"{alive} AS __base_hash",
         f"{rest} AS __base_rest",
         *rows,
-        *also,
     )
 
 

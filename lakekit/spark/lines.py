@@ -12,7 +12,6 @@ from lakekit.batch import Batch
 from lakekit.spark.context import Merge
 from lakekit.sql.line_hash import line_digest
 
-PLACE = ("_source_file", "__start", "__line")
 # What JSON takes for blank; no more lines are asked for it than those without an object.
 _BLANK = r"^[ \t\r\n]*$"
 # What Java writes with percent signs in a path.

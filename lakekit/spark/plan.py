@@ -34,8 +34,8 @@ class Plan:
     are not merged, with `__aside`. touched: how many keys are staged. alive: how many of them and
     of the settled ones have a current version afterwards. drops: whether versions are written
     anew. later: columns that the table still fills. digests: the lines that current versions show,
-    if the table does not know them. known_lines: which share of the lines were known by their
-    bytes, if it was asked.
+    if the table does not know them. records: those among which are all that are not merged,
+    parsed; None if that may be any.
     """
 
     result: MergeResult
@@ -48,14 +48,15 @@ class Plan:
     drops: bool = False
     later: tuple[str, ...] = ()
     digests: DataFrame | None = None
-    known_lines: float | None = None
+    records: DataFrame | None = None
 
     def empty(self) -> bool:
         """Whether the table stays as it is."""
         done = self.result
         changes = self.settled.changes if self.settled else 0
-        known = self.digests is None
-        return known and not (done.opened or done.closed or changes or self.drops)
+        if self.digests is not None:
+            return False
+        return not (done.opened or done.closed or changes or self.drops)
 
 
 def plan_merge(merge: Merge, facts: Facts) -> Plan:
@@ -96,7 +97,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         drops=bool(n["replaced"]),
         later=later,
         digests=_digests(merge, staged) if staged.renewed else None,
-        known_lines=staged.known_lines,
+        records=staged.records,
     )
 
 
@@ -209,7 +210,7 @@ def _without_record(merge: Merge, seen: Staged) -> DataFrame:
     All are rejected or set aside, or lie ahead of the extract.
     """
     contract, keys, names = merge.contract, merge.keys, list(merge.contract.keys)
-    records = read_batch(merge).dropna(subset=names)
+    records = (seen.records or read_batch(merge)).dropna(subset=names)
     timely = F.col("__moment") <= merge.moment
     facts = with_facts(records, contract, merge.batch)
     count = F.count_if(F.col("__fault").isNull() & timely)

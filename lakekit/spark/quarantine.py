@@ -37,7 +37,7 @@ def quarantine(merge: Merge, plan: Plan) -> None:
 
 def rejected(merge: Merge, plan: Plan) -> DataFrame:
     """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
-    records = read_batch(merge)
+    records = plan.records or read_batch(merge)
     rows = records.where("__fault IS NOT NULL")
     if plan.set_aside is not None:
         reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])

@@ -15,6 +15,8 @@ from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
 CORRUPT = "_corrupt_record"
+_BYTE_ORDER_MARK = "\ufeff"
+_WHOLE = (1 << 31) - 1
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {
     "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
@@ -42,16 +44,28 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
         The columns of the contract's schema, what the lines came with, and `__fault`, null for a
         record that keeps the contract.
     """
-    record = F.from_json("__raw", _schema(contract), PARSING)
-    # Of an array of records on one line, all but the first would be lost.
-    several = F.ltrim("__raw").startswith("[")
-    records = lines.withColumns({"__record": record, "__several": several})
+    raw = F.col("__raw")
+    text = F.when(raw.startswith(_BYTE_ORDER_MARK), F.substring(raw, 2, _WHOLE)).otherwise(raw)
+    # Beside what is not deterministic no filter is pushed below the parsing, which would then be
+    # done once for each column that the filter asks for.
+    text = F.when(F.monotonically_increasing_id() >= 0, text)
+    records = lines.withColumn("__record", F.from_json(text, _schema(contract), PARSING))
+    # Of a text that is not UTF-8 each wrong byte would become another character.
+    wrong = F.col("__record").isNull() | (F.decode(raw.cast("binary"), "UTF-8") != raw)
+    records = records.withColumn("__wrong", wrong)
     records = with_numbers(records.select("*", "__record.*"), contract)
     return records.select(
         *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
         *lines.columns,
         F.expr(_fault(contract)).alias("__fault"),
     )
+
+
+def parsed_keys(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Parse of lines the natural keys alone, those of lines too that break the contract."""
+    keys = tuple(c for c in contract.columns if c.name in contract.keys)
+    narrow = contract.model_copy(update={"columns": keys})
+    return parsed(lines.select("__raw"), narrow).select(*map(quote, contract.keys))
 
 
 def _schema(contract: Contract) -> str:
@@ -127,7 +141,7 @@ def _fault(contract: Contract) -> str:
         if c.name in needed
     ]
     faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in decimals(contract)]
-    unreadable = f"(__several OR {CORRUPT} IS NOT NULL)"
+    unreadable = f"(__wrong OR {CORRUPT} IS NOT NULL)"
     # Only what is referred to may be parsed, and found fault with; here all columns are.
     line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)
     why_unreadable = f"concat({literal(UNREADABLE)}, left(CAST({line} AS string), 0))"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import Batch, MergeResult
+from lakekit.batch import Batch, MergeResult, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import plan_append
@@ -20,7 +20,7 @@ from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.line_hash import LINES
+from lakekit.sql.line_hash import LINES, RENEWED
 from lakekit.sql.tables import LATER_COLUMNS
 
 ATTEMPTS = 5
@@ -80,6 +80,8 @@ def _attempt(merge: Merge) -> MergeResult | None:
         set_property(merge.spark, merge.table, LATER_COLUMNS, "")
     if done is not None and plan.digests is not None:
         set_property(merge.spark, merge.table, LINES, merge.reading)
+        now = naive_utc(merge.batch.extraction_time).isoformat()
+        set_property(merge.spark, merge.table, RENEWED, now)
     return done
 
 

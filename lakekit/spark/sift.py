@@ -8,6 +8,7 @@ are not known: those are staged, parsed and merged like those of a small extract
 """
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, Observation
@@ -16,19 +17,20 @@ from pyspark.sql import functions as F
 from lakekit.batch import naive_utc
 from lakekit.spark import known
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.evidence import KNOWN_LINES, last_said
 from lakekit.spark.lines import landed
 from lakekit.spark.order import Sight
 from lakekit.spark.records import parsed, sequence
 from lakekit.spark.scopes import scope_text
 from lakekit.spark.staging import write_counted
 from lakekit.sql.identifiers import quote
-from lakekit.sql.line_hash import DIGEST, LINES
+from lakekit.sql.line_hash import DIGEST, LINES, RENEWED
 from lakekit.sql.tables import marks
 
 # How many lines are looked up before, and what share of them must be known for all to be.
 SAMPLE = 200
 ENOUGH = 0.5
+# Days after which it is tried again to know the lines of a source that writes other bytes.
+RENEW_AFTER = 30
 Way = Literal["parse", "renew", "sift"]
 
 
@@ -36,8 +38,8 @@ Way = Literal["parse", "renew", "sift"]
 class Sides:
     """Records and the versions beside which they are merged; see `join.select_base`.
 
-    sifted: counts of an extract from which known lines and their versions were left out: its
-    `lines`, those that are `known`, all current versions (`based`), those of them that are
+    sifted: counts of an extract from which known lines and their versions were left out: of lines
+    that are `known`, all current versions (`based`), those of them that are
     `based_alive`, and the `scopes` of the known lines. Empty if nothing was left out.
     """
 
@@ -45,25 +47,23 @@ class Sides:
     base: DataFrame
     sifted: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def share(self) -> float:
-        """Which part of the lines of a sifted extract are known."""
-        return float(self.sifted["known"] / max(1, self.sifted["lines"]))
-
 
 def way_to_read(merge: Merge, sight: Sight, base: DataFrame) -> Way:
     """Choose how a full extract is read.
 
     Returns:
-        sift: most lines are known. renew: lines could tell, but the table has their digests by
-        another reading; all are parsed, and those of today are written down. parse: all are.
+        sift: most lines are known. renew: they could be, but the table has digests of another
+        reading, or of other bytes; all are parsed, and the digests of today are written down.
+        parse: all are, as a renewal was tried not long ago.
     """
-    if sight.behind or not _tells(merge) or not known.is_worthwhile(base, merge.contract):
+    if sight.behind or not merge.batch.files or not known.is_worthwhile(base, merge.contract):
         return "parse"
     if merge.properties.get(LINES) != merge.reading:
         return "renew"
-    before = last_said(merge.spark, merge.table, KNOWN_LINES)
-    return "sift" if float(before or 0) >= ENOUGH or _knows(merge) else "parse"
+    if _knows(merge):
+        return "sift"
+    last = merge.properties.get(RENEWED)
+    return "parse" if last and _days_since(last, merge) < RENEW_AFTER else "renew"
 
 
 def sift(merge: Merge, base: DataFrame) -> Sides | None:
@@ -84,11 +84,8 @@ def sift(merge: Merge, base: DataFrame) -> Sides | None:
     return Sides(records, base.join(keys, list(merge.contract.keys), "left_semi"), counts)
 
 
-def _tells(merge: Merge) -> bool:
-    """Whether a line alone can tell that it is known."""
-    contract, sequence_by = merge.contract, merge.contract.history.sequence_by
-    placed = sequence_by is None or sequence_by in {c.name for c in contract.stored}
-    return placed and bool(merge.batch.files)
+def _days_since(moment: str, merge: Merge) -> int:
+    return (naive_utc(merge.batch.extraction_time) - datetime.fromisoformat(moment)).days
 
 
 def _narrow(merge: Merge) -> DataFrame:
@@ -101,7 +98,9 @@ def _narrow(merge: Merge) -> DataFrame:
     return merge.current().selectExpr(
         *[f"{quote(key)} AS {name}" for name, key in _keys_shown(merge).items()],
         *map(quote, names),
-        *[f"{name} AS _{name}" for name in DIGEST],
+        # Those without a digest match nothing, and must not all come to one worker.
+        f"coalesce({DIGEST[0]}, xxhash64({', '.join(map(quote, contract.keys))})) AS _{DIGEST[0]}",
+        f"{DIGEST[1]} AS _{DIGEST[1]}",
         f"{newest} AS __newest",
         f"{'NOT _is_deleted' if marks(contract) else 'true'} AS __alive",
     )
@@ -123,9 +122,9 @@ def _apart(merge: Merge) -> tuple[DataFrame, dict[str, Any]]:
     base = _narrow(merge)
     based = F.count(F.lit(1)).alias("based")
     base = base.observe(all_based, based, F.count_if("__alive").alias("based_alive"))
-    lines = landed(merge)
+    lines, bits = landed(merge), base.where(f"_{DIGEST[1]} IS NOT NULL").select(f"_{DIGEST[0]}")
     lines_have, content = lines.columns, F.struct(*lines.columns)
-    lines = known.looked_up(lines, F.col(DIGEST[0]), base.select(f"_{DIGEST[0]}"))
+    lines = known.looked_up(lines, F.col(DIGEST[0]), bits)
     lines = lines.select(*DIGEST, F.when(~F.col("__found"), content).alias("__line"))
     match = F.lit(True)
     for name in DIGEST:
@@ -136,7 +135,6 @@ def _apart(merge: Merge) -> tuple[DataFrame, dict[str, Any]]:
     scope = F.expr(scope_text(merge.contract.history.delete_scope))
     both = both.observe(
         joined,
-        F.count(F.when(here, 1)).alias("lines"),
         F.count(F.when(here & shows, 1)).alias("known"),
         F.count(F.when(here & ~shows & F.col("__line").isNull(), 1)).alias("unlike"),
         # Compared here, the run's time would be compiled, and no later run find that again.

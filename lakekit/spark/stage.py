@@ -23,11 +23,10 @@ from lakekit.spark.counts import (
 from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
-from lakekit.spark.records import read_batch, with_facts
+from lakekit.spark.records import parsed_keys, read_batch, with_facts
 from lakekit.spark.sift import Sides, sift, way_to_read
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_lateness, with_place, with_presence
-from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 
 # Bytes of files whose keys are sent to every worker.
@@ -39,14 +38,15 @@ class Staged:
     """Rows on disk and counts.
 
     all_rows: whether it holds those too that say what is known. renewed: whether the digests of
-    their lines are to be written down. known_lines: which share was known by its bytes.
+    their lines are to be written down. records: the lines that are not known, parsed, if
+    known ones were left out.
     """
 
     rows: DataFrame
     counts: dict[str, Any]
     all_rows: bool
     renewed: bool = False
-    known_lines: float | None = None
+    records: DataFrame | None = None
 
 
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
@@ -60,7 +60,8 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
         # What was dropped as known may have had the last word on its key, or been none.
         sides = Sides(read_batch(merge), base)
         staged = _read(merge, sight, deletions, sides, all_rows=True)
-    staged = replace(staged, renewed=way == "renew", known_lines=sifted.share if sifted else None)
+    records = sifted.records if sifted and not staged.all_rows else None
+    staged = replace(staged, renewed=way == "renew", records=records)
     if full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
     return staged
@@ -134,7 +135,7 @@ def _kinds(
         alive = F.count("__base_hash").alias("based_alive")
         base = base.observe(based, F.count(F.lit(1)).alias("based"), alive)
     elif estimated_bytes(sides.records.select("__raw")) <= SMALL_BATCH:
-        base = _near(base, records, contract)
+        base = _near(base, sides.records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.
         hint = hint if contract.history.ignore_null_updates else "broadcast"
     joined = join.join_base(records, base, contract, how, hint=hint)
@@ -158,7 +159,7 @@ def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
     The batch's keys are read twice for it, which is cheaper than to shuffle all current versions.
     """
     names = list(contract.keys)
-    keys = records.select(*map(quote, names)).distinct()
+    keys = parsed_keys(records, contract).distinct()
     return base.join(F.broadcast(keys), names, "left_semi")
 
 

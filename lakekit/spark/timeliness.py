@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.order import Sight
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import state_hash
 
 
@@ -59,9 +60,10 @@ def with_presence(
         gone_at = F.greatest(gone_at, F.col("__deleted_at"))
     back = ~F.col("__known") & gone & (gone_at < extracted)
     back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
-    return rows.withColumn("__moment", F.when(back, extracted).otherwise(moment)).withColumn(
-        "__digest", F.expr(state_hash(contract))
-    )
+    # Its line says another moment than the version that it opens.
+    line = {name: F.when(~back, F.col(name)) for name in DIGEST}
+    rows = rows.withColumns({**line, "__moment": F.when(back, extracted).otherwise(moment)})
+    return rows.withColumn("__digest", F.expr(state_hash(contract)))
 
 
 def _deleted(moment: Expression, extracted: Expression) -> Expression:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import RUN_ID
 from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.evidence import EXTRACTION_TIME, KNOWN_LINES, iso
+from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.forms import dropped_names, in_table_form
 from lakekit.spark.plan import Plan
 from lakekit.sql import merge_scd2 as sql
@@ -23,11 +23,11 @@ from lakekit.sql.tables import marks
 def write(merge: Merge, branch: str, plan: Plan) -> None:
     """Write what a plan closes and opens; nothing shows before main moves to the branch."""
     if merge.contract.history.mode == "append":
-        _append(merge, branch, plan, _records(merge, plan))
+        _append(merge, branch, _records(merge, plan))
     elif _is_delta(merge, plan):
         _close(merge, branch, plan)
         _renew_digests(merge, branch, plan)
-        _append(merge, branch, plan, _versions(merge, plan))
+        _append(merge, branch, _versions(merge, plan))
     else:
         _overwrite(merge, branch, plan)
 
@@ -38,8 +38,8 @@ def _is_delta(merge: Merge, plan: Plan) -> bool:
     return settles or plan.digests is not None or not merge.is_small
 
 
-def _append(merge: Merge, branch: str, plan: Plan, rows: DataFrame) -> None:
-    _writer(merge, branch, plan, in_table_form(merge.spark, rows, merge.table)).append()
+def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
+    _writer(merge, branch, in_table_form(merge.spark, rows, merge.table)).append()
 
 
 def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
@@ -51,13 +51,11 @@ def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
     fresh = in_table_form(merge.spark, _versions(merge, plan), merge.table)
-    _writer(merge, branch, plan, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
+    _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
 
 
-def _writer(merge: Merge, branch: str, plan: Plan, rows: DataFrame) -> DataFrameWriterV2:
+def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:
     evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
-    if plan.known_lines is not None:
-        evidence[KNOWN_LINES] = f"{plan.known_lines:.3f}"
     writer = rows.writeTo(sql.branch_of(merge.table, branch))
     for name, value in evidence.items():
         writer = writer.option(f"snapshot-property.{name}", value)

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
-from lakekit.spark import known, sift, stage
+from lakekit.spark import known, stage
 from tests.spark.conftest import CONTRACT
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -21,7 +21,7 @@ MOVED = [
 @pytest.fixture(autouse=True)
 def every_table_is_large(monkeypatch):
     monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
-    monkeypatch.setattr(sift, "ENOUGH", 2)
+    monkeypatch.setattr(stage, "way_to_read", lambda *_: "parse")
 
 
 @pytest.fixture

@@ -278,3 +278,32 @@ def test_a_table_of_keys_alone_knows_which_are_there(load, rows):
     load(2, {"id": 1}, promise=promise)
 
     assert rows("id") == [(1, 1, None, True), (2, 1, 2, False)]
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"id": 2, "name": "\xff\xfe"}', b'[{"id": 2}, {"id": 3}]', b"null", b'{"id": 2']
+)
+def test_a_line_that_is_no_record_is_rejected_and_its_neighbours_are_not(
+    spark, contract, table, tmp_path, line
+):
+    done = merge_bytes(spark, contract, table, tmp_path, b'{"id": 1}\n' + line + b'\n{"id": 4}\n')
+
+    assert (done.opened, done.quarantined) == (2, 1)
+    assert {row["id"] for row in spark.table(table).collect()} == {1, 4}
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_records(spark, contract, table, tmp_path):
+    text = b'\xef\xbb\xbf{"id": 1, "name": "\xef\xbf\xbd"}\r\n\r\n \t\n{"id": 2}\n'
+
+    done = merge_bytes(spark, contract, table, tmp_path, text)
+
+    assert (done.opened, done.quarantined) == (2, 0)
+    assert {row["name"] for row in spark.table(table).collect()} == {"\ufffd", None}
+
+
+def merge_bytes(spark, contract, table, folder, text):
+    file = folder / "raw.ndjson"
+    file.write_bytes(text)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    batch = Batch(run_id="r", extract="full", extraction_time=moment, files=(str(file),))
+    return merge_scd2(spark, contract, batch, table, staging=(folder / "s").as_uri())

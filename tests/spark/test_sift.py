@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
-from lakekit.spark import known, lines, sift, stage
+from lakekit.spark import known, lines, quarantine, sift, stage
 from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.line_hash import DIGEST, LINES
+from lakekit.sql.line_hash import DIGEST, LINES, reading
 from tests.spark.conftest import CONTRACT, TIMED
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -270,15 +270,66 @@ def test_several_records_on_one_line_are_rejected(load, rows):
     assert rows("id") == [(3, 1, None, True)]
 
 
-def test_what_the_last_extract_knew_is_asked_before_a_sample(load, parsed, monkeypatch):
-    asked, real = [], sift._knows
-    monkeypatch.setattr(sift, "_knows", lambda merge: asked.append(merge) or real(merge))
-    load(1, ANN, BEN, CAT)
-    load(2, ANN, BEN)
-    load(3, ANN)
-    load(4, *({**each, "city": "Lima"} for each in (ANN, BEN, CAT)))
-    load(5, *({**each, "city": "Rome"} for each in (ANN, BEN, CAT)))
+def test_a_source_that_writes_other_bytes_from_now_on_is_known_again(load, parsed):
+    other = [json.dumps(each, separators=(",", ":")) for each in (ANN, BEN)]
+    load(1, ANN, BEN)
 
-    # All are known in the second and third, none in the fourth.
-    assert parsed == [None, 0, 0, 3, None]
-    assert len(asked) == 2
+    told = load(2, *other)
+    load(3, *other)
+
+    assert parsed == [None, None, 0]
+    assert (told.unchanged, told.opened, told.closed) == (2, 0, 0)
+
+
+def test_a_source_that_always_writes_other_bytes_is_given_up_for_a_while(load, parsed, monkeypatch):
+    for day in range(1, 5):
+        load(day, {**ANN, "sent": day}, {**BEN, "sent": day})
+    before = load(5, {**ANN, "sent": 5}, {**BEN, "sent": 5})
+    monkeypatch.setattr(sift, "RENEW_AFTER", 3)
+    renewed = load(6, {**ANN, "sent": 6}, {**BEN, "sent": 6})
+
+    assert parsed == [None] * 6
+    assert (before.committed, renewed.committed) == (False, True)
+
+
+def test_what_is_rejected_beside_known_lines_is_read_once(load, parsed, spark, table, monkeypatch):
+    load(1, ANN, BEN)
+    monkeypatch.setattr(quarantine, "read_batch", lambda _: pytest.fail("all lines are read again"))
+
+    load(2, ANN, BEN, "not json")
+
+    (row,) = spark.table(f"{table}_quarantine").collect()
+    assert (row["_raw"], row["_fault"]) == ("not json", "does not parse as the contract's schema")
+
+
+def test_versions_that_say_deleted_do_not_hinder_the_lines_of_others(load, rows, parsed):
+    marking = load_contract(CONTRACT.replace("max_deleted", "deletes: mark, max_deleted"))
+    load(1, ANN, BEN, CAT, promise=marking)
+    load(2, ANN, BEN, promise=marking)
+
+    done = load(3, ANN, BEN, CAT, promise=marking)
+
+    assert parsed == [None, 0, 1]
+    assert (done.opened, done.unchanged) == (1, 2)
+    assert rows()[-1] == (3, "Cat", "Rome", 3, None, True)
+
+
+def test_other_options_for_late_changes_are_another_reading():
+    history = TIMED.history.model_copy(update={"late_changes": "ignore"})
+
+    assert reading(TIMED) != reading(TIMED.model_copy(update={"history": history}))
+
+
+def test_scd1_counts_a_known_line_of_a_key_that_came_back_as_if_it_were_parsed(load, parsed):
+    history = TIMED.history.model_copy(update={"mode": "scd1"})
+    latest = TIMED.model_copy(update={"history": history})
+    ann, ben = ({**each, "at": "2026-01-01T00:00:00Z"} for each in (ANN, BEN))
+    load(2, ann, ben, promise=latest)
+    load(3, ben, promise=latest)
+    load(4, ann, ben, promise=latest)
+
+    done = load(5, ann, ben, promise=latest)
+
+    # Its record is older than what brought it back; see `with_presence`.
+    assert parsed[3] == 1
+    assert (done.unchanged, done.superseded) == (1, 1)

@@ -69,8 +69,8 @@ def test_an_unchanged_batch_repeats_the_current_rows(tmp_path):
 
 
 def test_other_bytes_say_the_same_and_no_line_comes_again(tmp_path):
-    load = Workload(keys=300, history=1, changed=0.1, new=0.0, deleted=0.0, runs=1, other_bytes=True)
-    data = build(load, tmp_path)
+    load = Workload(keys=300, history=1, changed=0.1, new=0.0, deleted=0.0, runs=1)
+    data = build(replace(load, other_bytes=True), tmp_path)
     first, second = _records(data, 0), _records(data, 1)
 
     assert agrees_with_model(data)
