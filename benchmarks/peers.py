@@ -41,8 +41,9 @@ def set_up(folder: Path, say: Callable[[str], None]) -> Peers:
     if stamp.exists() and stamp.read_text() == wanted:
         return Peers(python)
     say("installing the peers' packages (benchmarks/requirements.txt) ...")
-    venv.create(folder, with_pip=True, clear=True)
-    command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    venv.create(folder, clear=True)
+    # pip finds no hash for a pinned package that another one asks for with an extra.
+    command = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", str(python)]
     command += ["--require-hashes", "-r", str(REQUIREMENTS)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
