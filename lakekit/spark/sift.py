@@ -119,12 +119,12 @@ def _knows(merge: Merge) -> bool:
 def _apart(merge: Merge) -> tuple[DataFrame, dict[str, Any]]:
     """Write down the lines and the versions without the other, and count those that have it."""
     all_based, joined = Observation(), Observation()
-    base = _narrow(merge)
-    based = F.count(F.lit(1)).alias("based")
-    base = base.observe(all_based, based, F.count_if("__alive").alias("based_alive"))
-    lines, bits = landed(merge), base.where(f"_{DIGEST[1]} IS NOT NULL").select(f"_{DIGEST[0]}")
+    base, lines = _narrow(merge), landed(merge)
+    digests = base.where(f"_{DIGEST[1]} IS NOT NULL").select(f"_{DIGEST[0]}")
     lines_have, content = lines.columns, F.struct(*lines.columns)
-    lines = known.looked_up(lines, F.col(DIGEST[0]), bits)
+    lines = known.looked_up(lines, F.col(DIGEST[0]), digests)
+    alive = F.count_if("__alive").alias("based_alive")
+    base = base.observe(all_based, F.count(F.lit(1)).alias("based"), alive)
     lines = lines.select(*DIGEST, F.when(~F.col("__found"), content).alias("__line"))
     match = F.lit(True)
     for name in DIGEST:
