@@ -1,0 +1,115 @@
+"""Random histories whose full extracts repeat lines: sifted and parsed whole they are the same."""
+
+import random
+from dataclasses import replace
+from datetime import date, datetime, time
+
+import pytest
+from pyspark.sql import functions as F
+
+from lakekit import layout
+from lakekit.spark import known, sift, stage
+from tests.conftest import HISTORIES
+from tests.model.terms import Run
+from tests.spark.combinations import DEFAULT, LONG
+from tests.spark.random_histories import random_runs
+from tests.spark.replay import Replay
+
+pytestmark = pytest.mark.usefixtures("planned_as_in_production")
+KEYS = 80
+QUICK = {"by_extraction_time", "all_kinds", "mark_overwrite", "scope_tie_columns"}
+QUICK |= {"latest_of_all_kinds"}
+
+
+def pytest_generate_tests(metafunc):
+    every = metafunc.config.getoption("histories") > HISTORIES
+    sifted = [
+        each
+        for each in (*DEFAULT, *LONG)
+        if "full" in each.kinds and not each.options.ignore_null_updates
+    ]
+    chosen = [each for each in sifted if every or each.name in QUICK]
+    metafunc.parametrize("combination", chosen, ids=lambda each: each.name)
+
+
+@pytest.fixture
+def known_lines(monkeypatch):
+    """How many lines each sifted extract had that were known."""
+    counts, real = [], sift.sift
+
+    def spied(merge, base):
+        sides = real(merge, base)
+        counts.append(sides.sifted["known"] if sides else 0)
+        return sides
+
+    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+    monkeypatch.setattr(stage, "sift", spied)
+    return counts
+
+
+def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
+    spark, table, tmp_path, combination, known_lines, monkeypatch
+):
+    # A record that comes again does not rise among those of its moment (ADR 6).
+    combination = replace(combination, ties=False)
+    runs = random_runs(combination, 11, keys=KEYS, runs=6)
+    sifted, parsed = (
+        Replay(spark, combination, f"{table}_{way}", tmp_path) for way in ("sifted", "parsed")
+    )
+
+    for run in with_repeats(runs, combination):
+        monkeypatch.setattr(stage, "way_to_read", lambda *_: "sift")
+        sifted.check(run)
+        monkeypatch.setattr(stage, "way_to_read", lambda *_: "parse")
+        parsed.merge(run)
+        assert counted(sifted) == counted(parsed)
+        both = told(spark, sifted), told(spark, parsed)
+        # Only what differs: whole companions are long.
+        assert sorted({*both[0]} ^ {*both[1]})[:4] == []
+
+    sifted.assert_sound()
+    # Out of order, known lines may lie ahead of an extract, which is then parsed.
+    assert known_lines
+    assert combination.late or sum(known_lines) > KEYS // 4
+
+
+def with_repeats(runs, combination):
+    """Let full extracts say of most keys again what was said last, with the same bytes."""
+    chance, last, repeated = random.Random(combination.name), {}, []
+    keys, sequence_by = combination.options.keys, combination.options.sequence_by
+    for run in runs:
+        records = run.records
+        if run.kind == "full":
+            again = {
+                key: record
+                for key, record in last.items()
+                if chance.random() < 0.7 and is_past(record.get(sequence_by), run.time)
+            }
+            others = [r for r in records if tuple(r[k] for k in keys) not in again]
+            records = [*again.values(), *others[: len(others) // 3]]
+            chance.shuffle(records)
+        for record in records:
+            if run.kind == "full" or record["op"] != "D":
+                last[tuple(record[key] for key in keys)] = record
+        repeated.append(Run(run.kind, run.time, records))
+    return repeated
+
+
+def is_past(moment, extracted):
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    return not isinstance(moment, datetime) or moment <= extracted
+
+
+def counted(story):
+    return story.results[-1].model_dump(exclude={"table", "snapshot_id"})
+
+
+def told(spark, story):
+    """Return what the companion knows; of the same runs, in other files."""
+    name = layout.facts_table(story.table)
+    if not spark.catalog.tableExists(name):
+        return []
+    facts = spark.table(name).drop("_source_file")
+    # As text: Python has no year 0, where the first moment is in some time zones.
+    return sorted(row[0] for row in facts.select(F.to_json(F.struct("*"))).collect())
