@@ -9,6 +9,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lakekit import layout
+from lakekit.sql.line_hash import DIGEST
 from sandbox.cli import app
 from tests.worlds import World, until
 
@@ -28,7 +29,8 @@ def rebuilt(world: World, *options: str) -> Any:
 
 def whole(world: World) -> list[str]:
     """Return every row with all its columns."""
-    return sorted(map(str, world._table(world.table).scan().to_arrow().to_pylist()))
+    # Which lines its versions show a rebuild leaves to the next full extract.
+    return sorted(map(str, world._table(world.table).scan().to_arrow().drop([*DIGEST]).to_pylist()))
 
 
 def forget(world: World, prefix: str) -> None:
