@@ -4,7 +4,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakekit.sql.identifiers import literal, quote_table
+from lakekit.sql.identifiers import quote_table
 
 
 def load_table(spark: SparkSession, table: str) -> Any:
@@ -17,12 +17,6 @@ def load_table(spark: SparkSession, table: str) -> Any:
 def table_property(spark: SparkSession, table: str, name: str) -> str:
     """Return one property of a table, empty if it is not set."""
     return str(load_table(spark, table).properties().get(name) or "")
-
-
-def set_property(spark: SparkSession, table: str, name: str, value: str) -> None:
-    """Set one property of a table."""
-    pair = f"{literal(name)} = {literal(value)}"
-    spark.sql(f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({pair})")
 
 
 def main_of(known: Any) -> int | None:

@@ -13,11 +13,7 @@ from lakekit.sql.tables import marks
 
 
 def select_base(
-    versions: DataFrame,
-    contract: Contract,
-    *,
-    ended: bool = False,
-    filling: bool = False,
+    versions: DataFrame, contract: Contract, *, ended: bool = False, filling: bool = False
 ) -> DataFrame:
     """Narrow versions, one of each key, to what a comparison needs.
 

@@ -27,15 +27,15 @@ def landed(merge: Merge) -> DataFrame:
     spark, files = merge.spark, merge.batch.files
     digest = line_digest(merge.contract, merge.reading)
     if files:
-        lines = spark.read.text(addresses(merge.batch))
+        lines = spark.read.text(_addresses(merge.batch))
     else:
         lines = spark.createDataFrame([], "value string")
     # Beside the line number no filter can be pushed below the reading, which would hide lines.
     lines = lines.where(F.contains("value", F.lit("{")) | ~F.col("value").rlike(_BLANK))
-    return lines.select(F.col("value").alias("__raw"), *place()).selectExpr("*", *digest)
+    return lines.select(F.col("value").alias("__raw"), *_place()).selectExpr("*", *digest)
 
 
-def addresses(batch: Batch) -> list[str]:
+def _addresses(batch: Batch) -> list[str]:
     """Return the addresses of a run's files in the form that Spark reads."""
     paths = [name if "://" in name else str(Path(name).resolve()) for name in batch.files]
     # Spark takes these for patterns of names.
@@ -61,7 +61,7 @@ def file_uri(name: str) -> str:
     return f"{scheme}://{re.sub(_NOT_IN_A_PATH, lambda found: percent(found.group()), rest)}"
 
 
-def place() -> list[Expression]:
+def _place() -> list[Expression]:
     """Return where a line stands; the reader's own metadata columns take longer."""
     return [
         F.input_file_name().alias("_source_file"),

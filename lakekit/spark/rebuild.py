@@ -16,7 +16,7 @@ from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import load_table, set_property
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
@@ -24,7 +24,7 @@ from lakekit.spark.shadow import drop_shadow, hand_over, marked
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
-from lakekit.sql.tables import create_facts_table
+from lakekit.sql.tables import create_facts_table, set_properties
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _publish(
             continue
         if target == table:
             # Which lines its versions show is told by the next full extract.
-            set_property(spark, table, LINES, "")
+            spark.sql(set_properties(table, {LINES: ""}))
         at = seen if target == table else Pin(target, seen.companion_head)
         head = publish_replacement(spark, new, at)
         if head is None:

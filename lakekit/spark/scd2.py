@@ -12,7 +12,6 @@ from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, iso, published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import set_property
 from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
@@ -21,7 +20,7 @@ from lakekit.spark.session import session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import LINES, RENEWED
-from lakekit.sql.tables import LATER_COLUMNS
+from lakekit.sql.tables import LATER_COLUMNS, set_properties
 
 ATTEMPTS = 5
 
@@ -77,11 +76,11 @@ def _attempt(merge: Merge) -> MergeResult | None:
     done = publish(merge, plan, facts, seen)
     if done is not None and merge.full and plan.later:
         # From the first full extract with its later columns on, a first value is a change.
-        set_property(merge.spark, merge.table, LATER_COLUMNS, "")
+        merge.spark.sql(set_properties(merge.table, {LATER_COLUMNS: ""}))
     if done is not None and plan.digests is not None:
-        set_property(merge.spark, merge.table, LINES, merge.reading)
         now = naive_utc(merge.batch.extraction_time).isoformat()
-        set_property(merge.spark, merge.table, RENEWED, now)
+        known = {LINES: merge.reading, RENEWED: now}
+        merge.spark.sql(set_properties(merge.table, known))
     return done
 
 

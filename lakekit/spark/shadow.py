@@ -6,8 +6,8 @@ from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError
 from lakekit.spark.iceberg import load_table, table_property
-from lakekit.sql.identifiers import literal, quote_table
-from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
+from lakekit.sql.identifiers import quote_table
+from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
 
@@ -40,10 +40,7 @@ def drop_shadow(spark: SparkSession, table: str) -> str:
 def hand_over(spark: SparkSession, shadow: str, table: str) -> None:
     """Let a table without history know of its later columns what the shadow has learnt."""
     known = load_table(spark, shadow).properties()
-    told = [(name, known.get(name)) for name in (LATER_COLUMNS, LATER_UNTIL)]
     # An empty value says something too: that they are filled.
-    pairs = ", ".join(
-        f"{literal(name)} = {literal(value)}" for name, value in told if value is not None
-    )
-    if pairs:
-        spark.sql(f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({pairs})")
+    told = {n: str(v) for n in (LATER_COLUMNS, LATER_UNTIL) if (v := known.get(n)) is not None}
+    if told:
+        spark.sql(set_properties(table, told))

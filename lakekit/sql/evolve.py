@@ -17,6 +17,7 @@ from lakekit.sql.tables import (
     TRACKED_COLUMNS,
     TRACKED_FIELDS,
     marks,
+    set_properties,
     table_properties,
 )
 from lakekit.sqltypes import SqlType, can_widen, parse_type
@@ -57,9 +58,9 @@ def evolve_table(
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
     named = ",".join(dict.fromkeys([*before, *added]))
     later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
-    # Before they are added: after a crash in between, no one could tell that they are new.
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
+    # Before they are added: after a crash in between, no one could tell that they are new.
     statements = _set_properties(table, later | counted, properties)
     statements += changes
     statements += _add_digest(contract, table, known)
@@ -126,8 +127,7 @@ def _set_properties(
     table: str, wanted: Mapping[str, str], properties: Mapping[str, str]
 ) -> list[str]:
     changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
-    pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in changed.items())
-    return [f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({pairs})"] if pairs else []
+    return [set_properties(table, changed)] if changed else []
 
 
 def _must_rehash(contract: Contract, known: set[str], properties: Mapping[str, str]) -> bool:

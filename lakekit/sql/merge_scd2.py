@@ -6,6 +6,9 @@ from datetime import datetime
 from lakekit.sql.identifiers import quote, quote_table, same_key
 from lakekit.sql.line_hash import DIGEST
 
+_DROP = "WHEN MATCHED AND s.`__drop` THEN DELETE"
+_CLOSE = "WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`__at`"
+
 
 def branch_of(table: str, branch: str) -> str:
     """Return the quoted identifier that writes to and reads from a branch."""
@@ -26,41 +29,31 @@ def close_versions(
         changes: Name of a view with the keys and `__at`, and with `__drop` if `drop` is given.
         drop: Whether versions with `__drop` are taken out, because they are written anew.
     """
-    return _merge(
-        table, branch, changes, f"t.`_is_current` AND {same_key(keys, 't', 's')}", drop=drop
-    )
+    on = f"t.`_is_current` AND {same_key(keys, 't', 's')}"
+    return _merge(table, branch, changes, on, *([_DROP] if drop else []), _CLOSE)
 
 
 def change_versions(table: str, branch: str, keys: Sequence[str], changes: str) -> str:
     """Close or take out versions anywhere in the history, found by key and `_valid_from`."""
     on = f"{same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__from`"
-    return _merge(table, branch, changes, on, drop=True)
+    return _merge(table, branch, changes, on, _DROP, _CLOSE)
 
 
 def renew_digests(table: str, branch: str, keys: Sequence[str], digests: str) -> str:
     """Give current versions the digests of the lines that they show, in the view `digests`."""
-    match = f"t.`_is_current` AND {same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__since`"
+    on = f"t.`_is_current` AND {same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__since`"
     now = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in DIGEST)
-    return (
-        f"MERGE INTO {branch_of(table, branch)} t USING {quote(digests)} s ON {match} "
-        f"WHEN MATCHED THEN UPDATE SET {now}"
-    )
-
-
-def _merge(table: str, branch: str, changes: str, on: str, *, drop: bool) -> str:
-    lines = [f"MERGE INTO {branch_of(table, branch)} t", f"USING {quote(changes)} s", f"ON {on}"]
-    if drop:
-        lines.append("WHEN MATCHED AND s.`__drop` THEN DELETE")
-    lines.append("WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`__at`")
-    return "\n".join(lines)
+    return _merge(table, branch, digests, on, f"WHEN MATCHED THEN UPDATE SET {now}")
 
 
 def delete_keys(table: str, branch: str, keys: Sequence[str], view: str) -> str:
     """Return the deletion of all versions of the keys in a view, once each in it."""
-    return (
-        f"MERGE INTO {branch_of(table, branch)} t USING {quote(view)} s "
-        f"ON {same_key(keys, 't', 's')} WHEN MATCHED THEN DELETE"
-    )
+    return _merge(table, branch, view, same_key(keys, "t", "s"), "WHEN MATCHED THEN DELETE")
+
+
+def _merge(table: str, branch: str, view: str, on: str, *clauses: str) -> str:
+    head = [f"MERGE INTO {branch_of(table, branch)} t", f"USING {quote(view)} s", f"ON {on}"]
+    return "\n".join([*head, *clauses])
 
 
 def delete_since(table: str, branch: str, moment: datetime) -> str:

@@ -1,5 +1,7 @@
 """DDL of the tables that Lakekit keeps."""
 
+from collections.abc import Mapping
+
 from lakekit.contracts import Contract
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.line_hash import LINES, reading
@@ -76,6 +78,11 @@ def create_table(contract: Contract, table: str) -> str:
     return _create(table, columns, partition, properties, contract.description)
 
 
+def set_properties(table: str, properties: Mapping[str, str]) -> str:
+    """Return the statement that sets some properties of a table."""
+    return f"ALTER TABLE {quote_table(table)} SET TBLPROPERTIES ({_pairs(properties, ', ')})"
+
+
 def control_ddl(contract: Contract) -> dict[str, str]:
     """Return the control columns of a table with their DDL, in order."""
     if contract.history.mode == "append":
@@ -142,7 +149,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
 def _create(
     table: str, columns: list[str], partition: list[str], properties: dict[str, str], comment: str
 ) -> str:
-    pairs = ",\n  ".join(f"{literal(k)} = {literal(v)}" for k, v in properties.items())
+    pairs = _pairs(properties, ",\n  ")
     lines = [
         f"CREATE TABLE IF NOT EXISTS {quote_table(table)} (",
         "  " + ",\n  ".join(columns),
@@ -153,3 +160,7 @@ def _create(
     if comment:
         lines.append(f"COMMENT {literal(comment)}")
     return "\n".join([*lines, f"TBLPROPERTIES (\n  {pairs}\n)"])
+
+
+def _pairs(properties: Mapping[str, str], between: str) -> str:
+    return between.join(f"{literal(k)} = {literal(v)}" for k, v in properties.items())
