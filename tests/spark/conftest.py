@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
-from lakekit.spark import small
+from lakekit.spark import known, small
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 
@@ -42,6 +42,16 @@ REFUSED = load_contract(
 )
 
 
+ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
+BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+# The versions after Ann has moved on the second day.
+MOVED = [
+    (1, "Ann", "Oslo", 1, 2, False),
+    (1, "Ann", "Rome", 2, None, True),
+    (2, "Ben", "Bonn", 1, None, True),
+]
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
@@ -68,6 +78,12 @@ def planned_as_in_production(spark: SparkSession) -> Iterator[None]:
 def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work as on a large table; `test_writing.py` and the random histories do the other too."""
     monkeypatch.setattr(small, "FEW_BYTES", -1)
+
+
+@pytest.fixture
+def every_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know records and lines again as in large tables; one without rows stays small."""
+    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
 
 
 _numbers = count()

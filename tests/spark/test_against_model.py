@@ -8,7 +8,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import known, sift, small
+from lakekit.spark import sift, small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -56,8 +56,7 @@ def _is_orderless(combination):
 
 
 @pytest.fixture(autouse=True)
-def every_table_is_large(monkeypatch):
-    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+def every_full_extract_is_sifted(every_table_is_large, monkeypatch):
     monkeypatch.setattr(sift, "ENOUGH", 0)
 
 

@@ -7,20 +7,13 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
 from lakekit.spark import known, stage
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
-MOVED = [
-    (1, "Ann", "Oslo", 1, 2, False),
-    (1, "Ann", "Rome", 2, None, True),
-    (2, "Ben", "Bonn", 1, None, True),
-]
+pytestmark = pytest.mark.usefixtures("every_table_is_large")
 
 
 @pytest.fixture(autouse=True)
-def every_table_is_large(monkeypatch):
-    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+def every_line_is_parsed(monkeypatch):
     monkeypatch.setattr(stage, "way_to_read", lambda *_: "parse")
 
 

@@ -9,25 +9,14 @@ from lakekit.contracts import load_contract
 from lakekit.spark import known, lines, quarantine, sift, stage
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST, LINES, reading
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED, TIMED
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+pytestmark = pytest.mark.usefixtures("every_table_is_large")
 CAT = {"id": 3, "name": "Cat", "city": "Rome"}
-MOVED = [
-    (1, "Ann", "Oslo", 1, 2, False),
-    (1, "Ann", "Rome", 2, None, True),
-    (2, "Ben", "Bonn", 1, None, True),
-]
 SCOPED = load_contract(CONTRACT.replace("max_deleted", "delete_scope: [city], max_deleted"))
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: age, type: int}\nhistory:"))
 PARTIAL = CONTRACT.replace("max_deleted", "ignore_null_updates: true, max_deleted")
 PRICED = load_contract(CONTRACT.replace("city, type: string", 'city, type: "decimal(4,2)"'))
-
-
-@pytest.fixture(autouse=True)
-def every_table_is_large(monkeypatch):
-    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
 
 
 @pytest.fixture

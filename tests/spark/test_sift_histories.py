@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit import layout
-from lakekit.spark import known, sift, stage
+from lakekit.spark import sift, stage
 from tests.conftest import HISTORIES
 from tests.model.terms import Run
 from tests.spark.combinations import DEFAULT, LONG
@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture
-def known_lines(monkeypatch):
+def known_lines(every_table_is_large, monkeypatch):
     """How many lines each sifted extract had that were known."""
     counts, real = [], sift.sift
 
@@ -42,7 +42,6 @@ def known_lines(monkeypatch):
         counts.append(sides.sifted["known"] if sides else 0)
         return sides
 
-    monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
     monkeypatch.setattr(stage, "sift", spied)
     return counts
 
