@@ -24,6 +24,19 @@ def sent(rows: DataFrame, count: int) -> DataFrame:
     return F.broadcast(rows) if count <= MOST_SENT else rows
 
 
+def kept_apart(value: Expression, flag: Expression) -> Expression:
+    """Return a value of this run in a form that does not become part of compiled code.
+
+    Else no later run would find that code again, and Java would begin anew with it. Compiled code
+    only refers to an array, and Spark does not look whether both of its elements are the same.
+
+    Args:
+        value: A literal.
+        flag: Truth values without nulls of which Spark cannot know that they are all the same.
+    """
+    return F.get(F.array(value, value), flag.cast("int"))
+
+
 def estimated_bytes(frame: DataFrame) -> int:
     """Return how large Spark takes a frame to be: rows of a table by the width of types."""
     return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.forms import in_contract_form, in_table_form
 from lakekit.spark.records import sequence_of, tie
@@ -129,7 +129,8 @@ class Facts:
     def of_rows(self, rows: DataFrame) -> DataFrame:
         """Return staged rows as facts."""
         op = F.when(F.col("__gone"), "D").otherwise("U")
-        return self._facts(rows, self._merge.moment, moment="__moment", op=op)
+        now = kept_apart(self._merge.moment, F.col("__gone"))
+        return self._facts(rows, now, moment="__moment", op=op)
 
     def of_settled(self, rows: DataFrame) -> DataFrame:
         """Return the facts of settled keys that no version shows, those of this run among them."""
@@ -169,7 +170,8 @@ class Facts:
         known = F.array(*map(F.lit, scopes)).cast("array<string>")
         if not self._contract.history.delete_scope:
             known = F.lit(None).cast("array<string>")
-        return self._without_content(self._spark.range(1), "X", known)
+        # Of a list of values, nothing is compiled.
+        return self._without_content(self._spark.sql("VALUES (1)"), "X", known)
 
     def _without_content(self, rows: DataFrame, op: str, scopes: Expression) -> DataFrame:
         """Return facts of the run's time; of the stored columns they have those of the rows."""

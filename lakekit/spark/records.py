@@ -108,7 +108,9 @@ def moment_of(contract: Contract, batch: Batch) -> str:
     """Return the expression of a record's moment: its sequence, or the extraction time."""
     history = contract.history
     if history.sequence_by is None:
-        return f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}"
+        now = f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}"
+        # In this form it does not become part of compiled code; see `kept_apart`.
+        return f"get(array({now}, {now}), CAST(__start < 0 AS int))"
     return sequence(contract.column(history.sequence_by))
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join, known, order
-from lakekit.spark.context import Merge, estimated_bytes
+from lakekit.spark.context import Merge, estimated_bytes, kept_apart
 from lakekit.spark.counts import (
     act_counts,
     joined_counts,
@@ -84,8 +84,10 @@ def _read(
 ) -> Staged:
     based, joined, told, placed = (Observation() for _ in range(4))
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
-    kinds = _kinds(merge, sight, based, sides, all_rows=all_rows)
-    kinds = kinds.observe(joined, *joined_counts(contract, merge.moment))
+    now = kept_apart(merge.moment, F.col("__base_hash").isNull())
+    both = _joined(merge, sight, based, sides, all_rows=all_rows)
+    kinds = join.with_kind(both, contract, now)
+    kinds = kinds.observe(joined, *joined_counts(contract, now))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")
     kept = ["candidate", *(["same"] if all_rows else [])]
@@ -99,8 +101,8 @@ def _read(
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
     if merge.full and contract.history.sequence_by and not contract.history.exact:
-        rows = with_presence(rows, contract, sight, merge.moment)
-    rows = with_lateness(rows, contract, sight, merge.moment, full=merge.full)
+        rows = with_presence(rows, contract, sight, now)
+    rows = with_lateness(rows, contract, sight, now, full=merge.full)
     rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
@@ -115,7 +117,7 @@ def _read(
     return Staged(staged, with_known(counts, sides.sifted) if sides.sifted else counts, all_rows)
 
 
-def _kinds(
+def _joined(
     merge: Merge, sight: Sight, based: Observation, sides: Sides, *, all_rows: bool
 ) -> DataFrame:
     """Join the records to the current versions of their keys.
@@ -138,8 +140,7 @@ def _kinds(
         base = _near(base, sides.records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.
         hint = hint if contract.history.ignore_null_updates else "broadcast"
-    joined = join.join_base(records, base, contract, how, hint=hint)
-    return join.with_kind(joined, contract, merge.moment)
+    return join.join_base(records, base, contract, how, hint=hint)
 
 
 def _with_earlier_hash(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:

@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.context import kept_apart
 from lakekit.spark.order import Sight
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
@@ -53,7 +54,7 @@ def with_presence(
 
     Exact histories derive it from all facts instead.
     """
-    moment, gone_at = F.col("__moment"), F.lit(sight.newest_full).cast("timestamp_ntz")
+    moment, gone_at = F.col("__moment"), _newest_full(sight)
     gone = moment < gone_at
     if "__deleted_at" in rows.columns:
         gone = F.coalesce(gone, F.lit(False)) | _deleted(moment, extracted)
@@ -64,6 +65,12 @@ def with_presence(
     line = {name: F.when(~back, F.col(name)) for name in DIGEST}
     rows = rows.withColumns({**line, "__moment": F.when(back, extracted).otherwise(moment)})
     return rows.withColumn("__digest", F.expr(state_hash(contract)))
+
+
+def _newest_full(sight: Sight) -> Expression:
+    """Return the moment of the newest full extract; it differs from run to run."""
+    moment = F.lit(sight.newest_full).cast("timestamp_ntz")
+    return kept_apart(moment, F.col("__base_hash").isNull())
 
 
 def _deleted(moment: Expression, extracted: Expression) -> Expression:
@@ -109,7 +116,7 @@ def with_lateness(
         # A key that was absent then, or deleted before it, is known to be gone or back there.
         # One that is absent from an older extract may be there in that one.
         # What changes before it hides what that extract held, which settling remembers.
-        gone, newest = F.col("__base_hash").isNull(), F.lit(sight.newest_full).cast("timestamp_ntz")
+        gone, newest = F.col("__base_hash").isNull(), _newest_full(sight)
         late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
         # Of a key that comes after an extract that lacks it, though its run was before that one,
         # or at its very moment: what ended there may go on.

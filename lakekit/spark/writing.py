@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import RUN_ID
 from lakekit.spark import order
-from lakekit.spark.context import Merge, sent
+from lakekit.spark.context import Merge, kept_apart, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.forms import dropped_names, in_table_form
 from lakekit.spark.plan import Plan
@@ -114,7 +114,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
         rows = rows.where("__until IS NULL")
     start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
     rows = _with_dropped(merge, rows) if plan.drops else rows
-    rows = rows.withColumn("__ingested", merge.moment)
+    rows = rows.withColumn("__ingested", kept_apart(merge.moment, F.col("__gone")))
     versions = _select(merge, rows, start, F.col("__until"))
     if plan.settled and plan.settled.versions is not None:
         fresh = plan.settled.versions.where("__change IN ('insert', 'replace')")

@@ -1,0 +1,34 @@
+"""Spark compiles a plan to Java, and Java makes that fast by and by: a later run finds it again."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from tests.spark.conftest import ANN, BEN, CONTRACT, REFUSED, TIMED
+
+PEOPLE = load_contract(CONTRACT)
+
+
+@pytest.fixture
+def compiled(spark, planned_as_in_production):
+    """How many classes Spark has generated and compiled so far."""
+    metrics = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
+    return lambda: metrics.METRIC_COMPILATION_TIME().getCount()
+
+
+@pytest.mark.parametrize(
+    ("promise", "extract", "questions"),
+    # Two ask for what lies after their time, by which files are left out: it is in their code.
+    [(PEOPLE, "full", 0), (TIMED, "full", 2), (REFUSED, "changes", 0)],
+    ids=["by extraction time", "exact", "changes"],
+)
+def test_a_run_like_the_one_before_compiles_nothing(load, compiled, promise, extract, questions):
+    counts = []
+
+    for day in range(1, 5):
+        ann = {**ANN, "city": f"Town {day}", "at": f"2026-01-0{day}T00:00:00Z"}
+        ben = {**BEN, "at": "2026-01-01T00:00:00Z"}
+        load(day, ann, ben, promise=promise, extract=extract)
+        counts.append(compiled())
+
+    assert counts[0] > 0
+    assert counts[-1] - counts[-2] == questions
