@@ -26,6 +26,11 @@ def joined_counts(contract: Contract, extracted: Expression) -> list[Expression]
     return counts
 
 
+def based_counts() -> list[Expression]:
+    """Return what is counted of the versions that records are compared with."""
+    return [F.count(F.lit(1)).alias("based"), F.count("__base_hash").alias("based_alive")]
+
+
 def kind_counts(contract: Contract) -> list[Expression]:
     """Return what is counted of the joined rows of some kinds."""
     return [
@@ -46,12 +51,11 @@ def with_uncounted(n: dict[str, Any]) -> dict[str, Any]:
     return {"ahead": 0, "scopes": "[]"} | n | whole
 
 
-def with_known(n: dict[str, Any], sifted: dict[str, Any]) -> dict[str, Any]:
+def with_known(n: dict[str, Any], known: int) -> dict[str, Any]:
     """Complete the counts of what is left of an extract by those of its known lines."""
-    whole = {name: n[name] + sifted["known"] for name in ("same", "matched", "all")}
-    based = {name: sifted[name] for name in ("based", "based_alive")}
-    scopes = {*scopes_of(n), *scopes_of(sifted)}
-    return n | whole | based | {"scopes": json.dumps(sorted(scopes))}
+    whole = {name: n[name] + known for name in ("same", "matched", "all")}
+    scopes = {*scopes_of(n), *json.loads(n["shown_scopes"])}
+    return n | whole | {"scopes": json.dumps(sorted(scopes))}
 
 
 def null_keys(contract: Contract) -> Expression:

@@ -8,6 +8,7 @@ from lakekit.contracts import Contract
 from lakekit.spark.records import sequence, tie
 from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 from lakekit.sql.tables import marks
 
@@ -26,8 +27,8 @@ def select_base(
     Returns:
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
-        deleted), `__base_rest` (hash of the untracked columns) and `__base_row`, null unless
-        partial records need it.
+        deleted), `__base_rest` (hash of the untracked columns), `__base_row`, null unless
+        partial records need it, and the digest of the line that the version shows.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -50,6 +51,7 @@ def select_base(
         f"{alive} AS __base_hash",
         f"{rest} AS __base_rest",
         *rows,
+        *[name for name in DIGEST if name in versions.columns],
     )
 
 

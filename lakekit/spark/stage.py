@@ -12,6 +12,7 @@ from lakekit.spark import join, known, order
 from lakekit.spark.context import Merge, estimated_bytes, kept_apart
 from lakekit.spark.counts import (
     act_counts,
+    based_counts,
     joined_counts,
     kind_counts,
     late_counts,
@@ -23,8 +24,8 @@ from lakekit.spark.counts import (
 from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
-from lakekit.spark.records import parsed_keys, read_batch, with_facts
-from lakekit.spark.sift import Sides, sift, way_to_read
+from lakekit.spark.records import parsed_keys, with_facts
+from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_lateness, with_place, with_presence
 from lakekit.sql.row_hash import row_hash
@@ -52,16 +53,14 @@ class Staged:
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
     """Stage the rows that may change something."""
     full, base = merge.full, _base(merge, sight)
-    way = way_to_read(merge, sight, base) if full else "parse"
-    sifted = sift(merge, base) if way == "sift" else None
-    sides = sifted or Sides(read_batch(merge), base)
-    staged = _read(merge, sight, deletions, sides, all_rows=not full or way == "renew")
-    if full and not staged.all_rows and (_twice(staged.counts) or staged.counts["unlike"]):
+    read = read_sides(merge, sight, base)
+    staged = _read(merge, sight, deletions, read, all_rows=not full or read.all_rows)
+    if full and not staged.all_rows and _misses(staged.counts, read):
         # What was dropped as known may have had the last word on its key, or been none.
-        sides = Sides(read_batch(merge), base)
-        staged = _read(merge, sight, deletions, sides, all_rows=True)
-    records = sifted.records if sifted and not staged.all_rows else None
-    staged = replace(staged, renewed=way == "renew", records=records)
+        read = read_whole(merge, base)
+        staged = _read(merge, sight, deletions, read, all_rows=True)
+    records = read.records if read.sifted else None
+    staged = replace(staged, renewed=read.renews, records=records)
     if full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
     return staged
@@ -74,15 +73,21 @@ def _base(merge: Merge, sight: Sight) -> DataFrame:
     return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
 
 
-def _twice(n: dict[str, Any]) -> bool:
-    """Whether a known key came more than once: else each known version joined to one row."""
-    return bool(n["same"] and n["matched"] + n["lost_sight"] > n["based"])
+def _misses(n: dict[str, Any], read: Sides) -> bool:
+    """Whether what was dropped as known is needed.
+
+    It was not known, or a known key came more than once: else each known version is joined to one
+    row.
+    """
+    twice = n["same"] and n["matched"] + n["lost_sight"] > n["based"]
+    return bool(twice or n["unlike"] or (read.sifted and (n["shown_checks"] or 0) != read.checks))
 
 
 def _read(
     merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides, *, all_rows: bool
 ) -> Staged:
-    based, joined, told, placed = (Observation() for _ in range(4))
+    joined, told, placed = (Observation() for _ in range(3))
+    based = sides.based or Observation()
     contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
     now = kept_apart(merge.moment, F.col("__base_hash").isNull())
     both = _joined(merge, sight, based, sides, all_rows=all_rows)
@@ -114,7 +119,7 @@ def _read(
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
     counts = with_uncounted(counts | acts)
-    return Staged(staged, with_known(counts, sides.sifted) if sides.sifted else counts, all_rows)
+    return Staged(staged, with_known(counts, sides.known) if sides.sifted else counts, all_rows)
 
 
 def _joined(
@@ -134,8 +139,8 @@ def _joined(
         how = "full_outer"
         if not (all_rows or sides.sifted) and known.is_worthwhile(base, contract):
             records = known.with_content(records, base, contract)
-        alive = F.count("__base_hash").alias("based_alive")
-        base = base.observe(based, F.count(F.lit(1)).alias("based"), alive)
+        if not sides.sifted:
+            base = base.observe(based, *based_counts())
     elif estimated_bytes(sides.records.select("__raw")) <= SMALL_BATCH:
         base = _near(base, sides.records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
 from lakekit.spark import known, stage
+from lakekit.spark.sift import read_whole
 from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("every_table_is_large")
 
 @pytest.fixture(autouse=True)
 def every_line_is_parsed(monkeypatch):
-    monkeypatch.setattr(stage, "way_to_read", lambda *_: "parse")
+    monkeypatch.setattr(stage, "read_sides", lambda merge, _, base: read_whole(merge, base))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.spark import sift, stage
+from lakekit.spark.sift import read_whole
 from tests.conftest import HISTORIES
 from tests.model.terms import Run
 from tests.spark.combinations import DEFAULT, LONG
@@ -35,15 +36,8 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture
 def known_lines(every_table_is_large, monkeypatch):
     """How many lines each sifted extract had that were known."""
-    counts, real = [], sift.sift
-
-    def spied(merge, base):
-        sides = real(merge, base)
-        counts.append(sides.sifted["known"] if sides else 0)
-        return sides
-
-    monkeypatch.setattr(stage, "sift", spied)
-    return counts
+    monkeypatch.setattr(sift, "ENOUGH", 0)
+    return []
 
 
 def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
@@ -56,10 +50,15 @@ def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
         Replay(spark, combination, f"{table}_{way}", tmp_path) for way in ("sifted", "parsed")
     )
 
+    def read_sifted(*asked):
+        sides = sift.read_sides(*asked)
+        known_lines.append(sides.known)
+        return sides
+
     for run in with_repeats(runs, combination):
-        monkeypatch.setattr(stage, "way_to_read", lambda *_: "sift")
+        monkeypatch.setattr(stage, "read_sides", read_sifted)
         sifted.check(run)
-        monkeypatch.setattr(stage, "way_to_read", lambda *_: "parse")
+        monkeypatch.setattr(stage, "read_sides", lambda merge, _, base: read_whole(merge, base))
         parsed.merge(run)
         assert counted(sifted) == counted(parsed)
         both = told(spark, sifted), told(spark, parsed)

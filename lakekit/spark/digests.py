@@ -1,0 +1,87 @@
+"""Digests of lines: which of an extract's current versions show, and which versions none shows.
+
+Workers get the first halves of the digests of all current versions,
+in lists of those that end in the same bits. Of a line that is found in its list only its place
+there is kept, one bit of 64, so that nothing is shuffled but a row for each list, and the lines
+that are not known. The second halves are compared all at once: combined by exclusive or, those of
+the known lines are those of the versions that they show.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.sql.line_hash import DIGEST
+
+# What comes later in its list is not looked up.
+PLACES = 64
+_MEAN = 32
+_BYTES = 40
+_MOST_LISTS = 1 << 22
+_HASH, _CHECK = DIGEST
+
+
+def number_of_lists(narrow_bytes: int) -> int:
+    """Return how many lists keep them short, by the estimated bytes of narrow versions."""
+    return min(1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length(), _MOST_LISTS)
+
+
+def lists_of(versions: DataFrame, number: int) -> DataFrame:
+    """Put the digests of versions into lists: `__list` and `__hashes`."""
+    hashes = F.collect_list(_HASH).alias("__hashes")
+    return versions.select(_HASH).dropna().groupBy(_list_of(number)).agg(hashes)
+
+
+def found(some: Sequence[int], lists: DataFrame, number: int) -> int:
+    """Count the digests, their first halves, that are in `number` lists; an action."""
+    where = {digest & (number - 1) for digest in some}
+    each = lists.where(F.col("__list").isin(where)).select(F.explode("__hashes").alias(_HASH))
+    return each.where(F.col(_HASH).isin([*some])).count()
+
+
+def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:
+    """Tell the lines that are known from those that are not.
+
+    Args:
+        lines: With their digests.
+        lists: See `lists_of`.
+        number: Of lists.
+
+    Returns:
+        Of known lines a row for each list: `__shown` (a bit for each place that a line has),
+        `__times` (how many lines have one) and `__checks` (their second halves combined). Of each
+        other line a row with its columns, and without `__list`.
+    """
+    rows = lines.withColumn("__list", _list_of(number)).join(F.broadcast(lists), "__list", "left")
+    place = F.expr(f"CAST(array_position(__hashes, {_HASH}) AS int)")
+    found = F.coalesce(F.col("__place").between(1, PLACES), F.lit(False))
+    rows = rows.withColumn("__place", place).withColumn("__found", found)
+    rows = rows.select(
+        F.when(F.col("__found"), F.col("__list")).alias("__list"),
+        F.when(F.col("__found"), F.expr("shiftleft(1L, __place - 1)")).alias("__bit"),
+        F.when(F.col("__found"), F.col(_CHECK)).alias("__check"),
+        F.when(~F.col("__found"), F.struct(*lines.columns)).alias("__line"),
+    )
+    told = rows.groupBy("__list", "__line").agg(
+        F.bit_or("__bit").alias("__shown"),
+        F.count("__bit").alias("__times"),
+        F.bit_xor("__check").alias("__checks"),
+    )
+    return told.select("__list", "__shown", "__times", "__checks", "__line.*")
+
+
+def unshown(lists: DataFrame, told: DataFrame) -> DataFrame:
+    """Return the first halves in lists that no line has; `told` as from `looked_up`."""
+    shown = told.where("__list IS NOT NULL").select("__list", "__shown")
+    both = lists.join(F.broadcast(shown), "__list", "left")
+    both = both.withColumn("__shown", F.coalesce("__shown", F.lit(0).cast("bigint")))
+    some = both.where("bit_count(__shown) < size(__hashes)")
+    each = some.select("__shown", F.posexplode("__hashes").alias("__place", _HASH))
+    has = F.expr("shiftright(__shown, __place) & 1") == 1
+    return each.where((F.col("__place") >= PLACES) | ~has).select(_HASH)
+
+
+def _list_of(number: int) -> Expression:
+    return F.col(_HASH).bitwiseAND(number - 1).alias("__list")
