@@ -1,6 +1,5 @@
 """The commands that read a local warehouse."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +24,8 @@ def sql(
 
     Example: lakekit sql "SELECT count(*) FROM airports" --warehouse warehouse
     """
-    _query(query, warehouse, form)
+    with opened(warehouse) as spark:
+        _show(spark.sql(query), form)
 
 
 def history(
@@ -48,7 +48,8 @@ def history(
         conditions.append(f"CAST({quote(column)} AS string) = {literal(value)}")
     where = " AND ".join(conditions)
     query = f"SELECT * FROM {quote_table(table)} WHERE {where} ORDER BY _valid_from"
-    _query(query, warehouse, form)
+    with opened(warehouse) as spark:
+        _show_versions(spark.sql(query), form)
 
 
 def as_of(
@@ -65,7 +66,7 @@ def as_of(
     with opened(warehouse) as spark:
         from lakekit.spark.reading import rows_as_of  # noqa: PLC0415
 
-        _show(rows_as_of(spark, table, at), form)
+        _show_versions(rows_as_of(spark, table, at), form)
 
 
 def changes(
@@ -95,9 +96,11 @@ def register(app: typer.Typer) -> None:
     app.command()(changes)
 
 
-def _query(query: str, warehouse: Path, form: str) -> None:
-    with opened(warehouse) as spark:
-        _show(spark.sql(query), form)
+def _show_versions(frame: "DataFrame", form: str) -> None:
+    """Show versions without the digests of their lines, which only a merge can read."""
+    from lakekit.sql.line_hash import DIGEST  # noqa: PLC0415
+
+    _show(frame.drop(*DIGEST), form)
 
 
 def _show(frame: "DataFrame", form: str) -> None:

@@ -50,6 +50,7 @@ def test_sql_and_history_read_what_was_merged(merged, warehouse):
 
     assert json.loads(counted.stdout) == {"n": 29040, "current": 28270}
     assert versions.stdout.splitlines()[1].startswith("EHAM,AMS,Amsterdam Airport Schiphol")
+    assert "_line_hash" not in versions.stdout
 
 
 def test_a_second_engine_reads_the_same_rows(merged, warehouse):

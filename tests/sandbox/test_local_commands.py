@@ -126,6 +126,7 @@ def test_a_plan_is_refused_as_its_merge_would_be(told):
 
 def test_as_of_and_changes_read_the_history(told):
     assert [(row["id"], row["name"]) for row in rows(told["as of"])] == [(1, "ann"), (2, "ben")]
+    assert "_line_hash" not in told["as of"]["out"]
     assert [(row["_change"], row["name"]) for row in rows(told["changes"])] == [
         ("updated", "anna"), ("deleted", "ben"),
     ]  # fmt: skip

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.spark import digests, lines, quarantine, sift, stage
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST, LINES, reading
@@ -275,6 +276,15 @@ def test_a_table_that_is_older_than_the_digests_gets_them(load, parsed, spark, t
     load(3, ANN, BEN)
 
     assert parsed == [None, None, 0]
+
+
+def test_a_table_without_digests_asks_for_them(load, spark, table):
+    load(1, ANN, BEN)
+    for name in DIGEST:
+        spark.sql(f"ALTER TABLE {table} DROP COLUMN {name}")
+
+    with pytest.raises(SchemaMismatchError, match=r"lacks _line_hash, _line_check .* CreateTables"):
+        load(2, {**ANN, "city": "Rome"}, BEN)
 
 
 def test_several_records_on_one_line_are_rejected(load, rows):
