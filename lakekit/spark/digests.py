@@ -1,10 +1,10 @@
 """Digests of lines: which of an extract's current versions show, and which versions none shows.
 
-Workers get the first halves of the digests of all current versions,
-in lists of those that end in the same bits. Of a line that is found in its list only its place
-there is kept, one bit of 64, so that nothing is shuffled but a row for each list, and the lines
-that are not known. The second halves are compared all at once: combined by exclusive or, those of
-the known lines are those of the versions that they show.
+Workers get the first halves of the digests of all current versions, in lists of those that end in
+the same bits. Of a line that is found in its list only its place there is kept, one bit of 64, so
+that a task shuffles no more than a row for each list that it meets, and the lines that are not
+known. The second halves are compared all at once: combined by exclusive or, those of the known
+lines are those of the versions that they show.
 """
 
 from collections.abc import Sequence
@@ -17,24 +17,24 @@ from lakekit.sql.line_hash import DIGEST
 
 # What comes later in its list is not looked up.
 PLACES = 64
+# Digests in a list on average, at most, and bytes of a narrow version.
 _MEAN = 32
 _BYTES = 40
-_MOST_LISTS = 1 << 22
 _HASH, _CHECK = DIGEST
 
 
 def number_of_lists(narrow_bytes: int) -> int:
     """Return how many lists keep them short, by the estimated bytes of narrow versions."""
-    return min(1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length(), _MOST_LISTS)
+    return 1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length()
 
 
 def lists_of(versions: DataFrame, number: int) -> DataFrame:
-    """Put the digests of versions into lists: `__list` and `__hashes`."""
-    hashes = F.collect_list(_HASH).alias("__hashes")
+    """Put the digests of versions into lists: `__list` and `__hashes`, each once."""
+    hashes = F.collect_set(_HASH).alias("__hashes")
     return versions.select(_HASH).dropna().groupBy(_list_of(number)).agg(hashes)
 
 
-def found(some: Sequence[int], lists: DataFrame, number: int) -> int:
+def count_found(some: Sequence[int], lists: DataFrame, number: int) -> int:
     """Count the digests, their first halves, that are in `number` lists; an action."""
     where = {digest & (number - 1) for digest in some}
     each = lists.where(F.col("__list").isin(where)).select(F.explode("__hashes").alias(_HASH))
@@ -56,8 +56,8 @@ def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:
     """
     rows = lines.withColumn("__list", _list_of(number)).join(F.broadcast(lists), "__list", "left")
     place = F.expr(f"CAST(array_position(__hashes, {_HASH}) AS int)")
-    found = F.coalesce(F.col("__place").between(1, PLACES), F.lit(False))
-    rows = rows.withColumn("__place", place).withColumn("__found", found)
+    has_place = F.coalesce(F.col("__place").between(1, PLACES), F.lit(False))
+    rows = rows.withColumn("__place", place).withColumn("__found", has_place)
     rows = rows.select(
         F.when(F.col("__found"), F.col("__list")).alias("__list"),
         F.when(F.col("__found"), F.expr("shiftleft(1L, __place - 1)")).alias("__bit"),

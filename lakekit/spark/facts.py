@@ -170,8 +170,9 @@ class Facts:
         known = F.array(*map(F.lit, scopes)).cast("array<string>")
         if not self._contract.history.delete_scope:
             known = F.lit(None).cast("array<string>")
-        # Of a list of values, nothing is compiled.
-        return self._without_content(self._spark.sql("VALUES (1)"), "X", known)
+        # Of a list of values nothing is compiled; its column has a name that no contract's has.
+        one = self._spark.sql("VALUES (1) AS t(__one)")
+        return self._without_content(one, "X", known)
 
     def _without_content(self, rows: DataFrame, op: str, scopes: Expression) -> DataFrame:
         """Return facts of the run's time; of the stored columns they have those of the rows."""

@@ -12,6 +12,9 @@ from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 from lakekit.sql.tables import marks
 
+# The digest of the line that a version shows, and the newest moment that either says.
+SHOWN = (*DIGEST, "_shown_moment")
+
 
 def select_base(
     versions: DataFrame, contract: Contract, *, ended: bool = False, filling: bool = False
@@ -27,8 +30,8 @@ def select_base(
     Returns:
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
-        deleted), `__base_rest` (hash of the untracked columns), `__base_row`, null unless
-        partial records need it, and the digest of the line that the version shows.
+        deleted), `__base_rest` (hash of the untracked columns), `__base_row` if partial records
+        need it, and of the line that it shows, if the table knows it, `SHOWN`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -51,8 +54,15 @@ def select_base(
         f"{alive} AS __base_hash",
         f"{rest} AS __base_rest",
         *rows,
-        *[name for name in DIGEST if name in versions.columns],
+        *(_shown(contract) if {*DIGEST} <= {*versions.columns} else []),
     )
+
+
+def _shown(contract: Contract) -> list[str]:
+    sequence_by, moment = contract.history.sequence_by, "_valid_from"
+    if sequence_by is not None:
+        moment = f"greatest(_valid_from, {sequence(contract.column(sequence_by))})"
+    return [*DIGEST, f"{moment} AS {SHOWN[-1]}"]
 
 
 def _newest(contract: Contract) -> str:

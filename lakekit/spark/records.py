@@ -105,7 +105,10 @@ def tie(contract: Contract) -> str:
 
 
 def moment_of(contract: Contract, batch: Batch) -> str:
-    """Return the expression of a record's moment: its sequence, or the extraction time."""
+    """Return the expression of a record's moment: its sequence, or the extraction time.
+
+    The record has `__start`; see `landed`.
+    """
     history = contract.history
     if history.sequence_by is None:
         now = f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}"

@@ -5,6 +5,7 @@ To read and digest a line takes a fifth of the time that its parsing does. What 
 versions that no line shows, are staged and merged like a small extract.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,10 +17,11 @@ from lakekit.batch import naive_utc
 from lakekit.spark import known
 from lakekit.spark.context import Merge, estimated_bytes, sent
 from lakekit.spark.counts import based_counts
-from lakekit.spark.digests import found, lists_of, looked_up, number_of_lists, unshown
+from lakekit.spark.digests import count_found, lists_of, looked_up, number_of_lists, unshown
+from lakekit.spark.join import SHOWN
 from lakekit.spark.lines import landed
 from lakekit.spark.order import Sight
-from lakekit.spark.records import parsed, read_batch, sequence
+from lakekit.spark.records import parsed, read_batch
 from lakekit.spark.scopes import scope_text
 from lakekit.spark.staging import write_counted
 from lakekit.sql.line_hash import DIGEST, LINES, RENEWED
@@ -54,10 +56,18 @@ class Sides:
         """Whether known lines and their versions were left out."""
         return self.based is not None
 
+    def errs(self, n: Mapping[str, Any], extracted: datetime) -> bool:
+        """Whether a line that was left out may say something, by what was observed."""
+        if not self.sifted:
+            return False
+        # What lies ahead of an extract says more.
+        ahead = n["shown_newest"] and n["shown_newest"] > str(naive_utc(extracted))
+        return bool(ahead or n["shown"] != self.known or (n["shown_checks"] or 0) != self.checks)
+
 
 def read_whole(merge: Merge, base: DataFrame) -> Sides:
     """Read all records of a run beside all versions."""
-    return Sides(read_batch(merge), base.drop(*DIGEST))
+    return Sides(read_batch(merge), base.drop(*SHOWN))
 
 
 def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
@@ -70,24 +80,27 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     Args:
         merge: The run.
         sight: What is known of the table.
-        base: The versions to compare with, and their digests.
+        base: The versions to compare with, and the lines that they show.
     """
     whole = read_whole(merge, base)
     large = merge.full and known.is_worthwhile(whole.base, merge.contract)
-    if sight.behind or not large or not merge.batch.files or not {*DIGEST} <= {*base.columns}:
+    if sight.behind or not large or not merge.batch.files or not {*SHOWN} <= {*base.columns}:
         return whole
     if merge.properties.get(LINES) != merge.reading:
         return replace(whole, renews=True, all_rows=True)
     some, number = _some(merge), number_of_lists(estimated_bytes(whole.base))
-    lists, counts = _lists(merge, number)
-    if found(some, lists, number) < ENOUGH * len(some):
+    if not some:
+        return whole
+    lists, digests = write_counted(
+        lists_of(merge.current(), number),
+        f"{merge.place}/lists",
+        F.sum(F.size("__hashes")).alias("digests"),
+    )
+    if count_found(some, lists, number) < ENOUGH * len(some):
         last = merge.properties.get(RENEWED)
         renews = not last or _days_since(last, merge) >= RENEW_AFTER
         return replace(whole, renews=renews, all_rows=renews)
-    # What lies ahead of an extract says more.
-    if counts["newest"] and counts["newest"] > str(naive_utc(merge.batch.extraction_time)):
-        return whole
-    sifted = _sifted(merge, base, lists, number, counts["digests"])
+    sifted = _sifted(merge, base, lists, number, digests["digests"] or 0)
     return sifted or replace(whole, all_rows=True)
 
 
@@ -129,30 +142,6 @@ def _some(merge: Merge) -> list[int]:
     return [row[0] for row in lines.collect()]
 
 
-def _lists(merge: Merge, number: int) -> tuple[DataFrame, dict[str, Any]]:
-    """Write down the digests of all current versions; see `lists_of`.
-
-    Returns:
-        The lists, how many `digests` they hold, and the `newest` moment that a version shows, null
-        if runs come in the order of their moments.
-    """
-    versions, seen, sequence_by = merge.current(), None, merge.contract.history.sequence_by
-    if sequence_by is not None:
-        seen, said = Observation(), sequence(merge.contract.column(sequence_by))
-        newest = F.max(F.expr(f"greatest(_valid_from, {said})"))
-        # Compared here, the run's time would be compiled, and no later run find that again.
-        versions = versions.observe(seen, newest.cast("string").alias("newest"))
-    lists, counts = write_counted(
-        lists_of(versions, number),
-        f"{merge.place}/lists",
-        F.sum(F.size("__hashes")).alias("digests"),
-    )
-    return lists, {
-        "digests": counts["digests"] or 0,
-        "newest": seen.get["newest"] if seen else None,
-    }
-
-
 def _left(
     merge: Merge, base: DataFrame, missing: DataFrame, keys: DataFrame
 ) -> tuple[DataFrame, Observation]:
@@ -160,13 +149,14 @@ def _left(
 
     Args:
         merge: The run.
-        base: All versions, with their digests.
+        base: All versions, and the lines that they show.
         missing: First halves of digests that no line has.
         keys: Those of the records that are left.
 
     Returns:
-        What is left, and the observation of all: `based_counts`, the `shown_scopes` of the
-        versions that known lines show, and their `shown_checks` (second halves combined).
+        What is left, and the observation of all: `based_counts`, and of the versions that known
+        lines show how many they are (`shown`), the second halves of their digests combined
+        (`shown_checks`), their scopes (`shown_scopes`) and the newest moment (`shown_newest`).
     """
     seen, (first, check) = Observation(), DIGEST
     rows = base.join(missing.withColumn("__unshown", F.lit(True)), first, "left")
@@ -176,8 +166,11 @@ def _left(
     rows = rows.observe(
         seen,
         *based_counts(),
-        F.to_json(F.collect_set(F.when(shown, scope))).alias("shown_scopes"),
+        F.count_if(shown).alias("shown"),
         F.bit_xor(F.when(shown, F.col(check))).alias("shown_checks"),
+        F.to_json(F.collect_set(F.when(shown, scope))).alias("shown_scopes"),
+        # Compared here, the run's time would be compiled, and no later run find that again.
+        F.max(F.when(shown, F.col(SHOWN[-1]))).cast("string").alias("shown_newest"),
     )
     left = rows.where(~shown | F.col("__met"))
-    return left.drop(*DIGEST, "__unshown", "__met"), seen
+    return left.drop(*SHOWN, "__unshown", "__met"), seen

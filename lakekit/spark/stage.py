@@ -55,7 +55,10 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
     full, base = merge.full, _base(merge, sight)
     read = read_sides(merge, sight, base)
     staged = _read(merge, sight, deletions, read, all_rows=not full or read.all_rows)
-    if full and not staged.all_rows and _misses(staged.counts, read):
+    left_out = full and not staged.all_rows
+    if left_out and (
+        _misses(staged.counts) or read.errs(staged.counts, merge.batch.extraction_time)
+    ):
         # What was dropped as known may have had the last word on its key, or been none.
         read = read_whole(merge, base)
         staged = _read(merge, sight, deletions, read, all_rows=True)
@@ -73,14 +76,13 @@ def _base(merge: Merge, sight: Sight) -> DataFrame:
     return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
 
 
-def _misses(n: dict[str, Any], read: Sides) -> bool:
+def _misses(n: dict[str, Any]) -> bool:
     """Whether what was dropped as known is needed.
 
     It was not known, or a known key came more than once: else each known version is joined to one
     row.
     """
-    twice = n["same"] and n["matched"] + n["lost_sight"] > n["based"]
-    return bool(twice or n["unlike"] or (read.sifted and (n["shown_checks"] or 0) != read.checks))
+    return bool(n["unlike"] or (n["same"] and n["matched"] + n["lost_sight"] > n["based"]))
 
 
 def _read(

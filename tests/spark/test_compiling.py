@@ -32,3 +32,16 @@ def test_a_run_like_the_one_before_compiles_nothing(load, compiled, promise, ext
 
     assert counts[0] > 0
     assert counts[-1] - counts[-2] == questions
+
+
+def test_a_sifted_extract_like_the_one_before_compiles_nothing(
+    load, compiled, every_table_is_large
+):
+    people, counts = [{"id": n, "name": f"P{n}", "city": "Oslo"} for n in range(20)], []
+
+    for day in range(1, 6):
+        load(day, *people[:-1], {**people[-1], "city": f"Town {day}"})
+        counts.append(compiled())
+
+    assert counts[1] > counts[0] > 0
+    assert counts[-1] == counts[-2]

@@ -173,6 +173,26 @@ def test_versions_of_one_first_half_are_told_apart_by_the_second(load, rows, mon
     assert rows() == [(1, "Ann", "Oslo", 1, 2, False), MOVED[2]]
 
 
+def test_versions_of_one_first_half_that_no_line_shows_are_each_there_once(
+    load, parsed, monkeypatch
+):
+    real = lines.line_digest
+
+    def digest(*asked):
+        first, second = real(*asked)
+        half = first.removesuffix(f" AS `{DIGEST[0]}`")
+        assert half != first
+        return [f"if(__raw LIKE '%Cat%', {half}, 7L) AS {DIGEST[0]}", second]
+
+    monkeypatch.setattr(lines, "line_digest", digest)
+    load(1, ANN, BEN, CAT)
+
+    done = load(2, CAT)
+
+    assert parsed == [None, 0]
+    assert (done.deleted, done.unchanged, done.duplicates) == (2, 1, 0)
+
+
 def test_a_line_says_something_else_under_another_contract(load, rows, parsed, evolve):
     aged = [{**ANN, "age": 30}, {**BEN, "age": 40}]
     load(1, *aged)
