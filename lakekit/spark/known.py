@@ -37,7 +37,7 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
     """
     seen = {*contract.keys, *contract.history.delete_scope, *_SEEN_BY_THE_JOIN}
     said, held = zip(*join.compared(contract), strict=True)
-    rows = looked_up(records, _bits(contract, said), base.select(_bits(contract, held)))
+    rows = _with_found(records, _bits(contract, said), base.select(_bits(contract, held)))
     found = F.col("__found") & F.col("__fault").isNull()
     packed = F.struct(*[quote(name) for name in records.columns if name not in seen])
     return rows.select(
@@ -46,7 +46,7 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
     )
 
 
-def looked_up(rows: DataFrame, bits: Expression, known: DataFrame) -> DataFrame:
+def _with_found(rows: DataFrame, bits: Expression, known: DataFrame) -> DataFrame:
     """Add `__found`: whether 64 bits of each row are among known ones, the column of a frame."""
     known = known.toDF("__bits").where("__bits IS NOT NULL")
     lists = known.groupBy(_list_of("__bits").alias("__list")).agg(

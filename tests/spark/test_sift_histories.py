@@ -18,8 +18,7 @@ from tests.spark.replay import Replay
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 KEYS = 80
-QUICK = {"by_extraction_time", "all_kinds", "mark_overwrite", "scope_tie_columns"}
-QUICK |= {"latest_of_all_kinds"}
+QUICK = {"all_kinds", "scope_tie_columns", "latest_of_all_kinds"}
 
 
 def pytest_generate_tests(metafunc):
