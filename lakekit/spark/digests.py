@@ -9,10 +9,10 @@ lines are those of the versions that they show.
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakekit.spark.lists import list_of
 from lakekit.sql.line_hash import DIGEST
 
 # What comes later in its list is not looked up.
@@ -28,16 +28,10 @@ def number_of_lists(narrow_bytes: int) -> int:
     return 1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length()
 
 
-def lists_of(versions: DataFrame, number: int) -> DataFrame:
-    """Put the digests of versions into lists: `__list` and `__hashes`, each once."""
-    hashes = F.collect_set(_HASH).alias("__hashes")
-    return versions.select(_HASH).dropna().groupBy(_list_of(number)).agg(hashes)
-
-
 def count_found(some: Sequence[int], lists: DataFrame, number: int) -> int:
     """Count the digests, their first halves, that are in `number` lists; an action."""
     where = {digest & (number - 1) for digest in some}
-    each = lists.where(F.col("__list").isin(where)).select(F.explode("__hashes").alias(_HASH))
+    each = lists.where(F.col("__list").isin(where)).select(F.explode("__values").alias(_HASH))
     return each.where(F.col(_HASH).isin([*some])).count()
 
 
@@ -46,7 +40,7 @@ def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:
 
     Args:
         lines: With their digests.
-        lists: See `lists_of`.
+        lists: Of the first halves of the versions' digests; see `lists_of`.
         number: Of lists.
 
     Returns:
@@ -54,8 +48,9 @@ def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:
         `__times` (how many lines have one) and `__checks` (their second halves combined). Of each
         other line a row with its columns, and without `__list`.
     """
-    rows = lines.withColumn("__list", _list_of(number)).join(F.broadcast(lists), "__list", "left")
-    place = F.expr(f"CAST(array_position(__hashes, {_HASH}) AS int)")
+    rows = lines.withColumn("__list", list_of(_HASH, number))
+    rows = rows.join(F.broadcast(lists), "__list", "left")
+    place = F.expr(f"CAST(array_position(__values, {_HASH}) AS int)")
     has_place = F.coalesce(F.col("__place").between(1, PLACES), F.lit(False))
     rows = rows.withColumn("__place", place).withColumn("__found", has_place)
     rows = rows.select(
@@ -77,11 +72,7 @@ def unshown(lists: DataFrame, told: DataFrame) -> DataFrame:
     shown = told.where("__list IS NOT NULL").select("__list", "__shown")
     both = lists.join(F.broadcast(shown), "__list", "left")
     both = both.withColumn("__shown", F.coalesce("__shown", F.lit(0).cast("bigint")))
-    some = both.where("bit_count(__shown) < size(__hashes)")
-    each = some.select("__shown", F.posexplode("__hashes").alias("__place", _HASH))
+    some = both.where("bit_count(__shown) < size(__values)")
+    each = some.select("__shown", F.posexplode("__values").alias("__place", _HASH))
     has = F.expr("shiftright(__shown, __place) & 1") == 1
     return each.where((F.col("__place") >= PLACES) | ~has).select(_HASH)
-
-
-def _list_of(number: int) -> Expression:
-    return F.col(_HASH).bitwiseAND(number - 1).alias("__list")

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import join
 from lakekit.spark.context import estimated_bytes
+from lakekit.spark.lists import list_of, lists_of
 from lakekit.sql.identifiers import quote
 
 # Bytes of narrow versions, as Spark estimates them, for which it pays: below it costs more than the
@@ -37,7 +38,9 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
     """
     seen = {*contract.keys, *contract.history.delete_scope, *_SEEN_BY_THE_JOIN}
     said, held = zip(*join.compared(contract), strict=True)
-    rows = _with_found(records, _bits(contract, said), base.select(_bits(contract, held)))
+    rows = _with_found(
+        records, _bits(contract, said), base.select(_bits(contract, held).alias("__bits"))
+    )
     found = F.col("__found") & F.col("__fault").isNull()
     packed = F.struct(*[quote(name) for name in records.columns if name not in seen])
     return rows.select(
@@ -48,14 +51,11 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
 
 def _with_found(rows: DataFrame, bits: Expression, known: DataFrame) -> DataFrame:
     """Add `__found`: whether 64 bits of each row are among known ones, the column of a frame."""
-    known = known.toDF("__bits").where("__bits IS NOT NULL")
-    lists = known.groupBy(_list_of("__bits").alias("__list")).agg(
-        F.collect_list("__bits").alias("__known_bits")
-    )
-    rows = rows.withColumn("__bits", bits).withColumn("__list", _list_of("__bits"))
-    found = F.coalesce(F.array_contains("__known_bits", F.col("__bits")), F.lit(False))
+    lists = lists_of(known, _LISTS)
+    rows = rows.withColumn("__bits", bits).withColumn("__list", list_of("__bits", _LISTS))
+    found = F.coalesce(F.array_contains("__values", F.col("__bits")), F.lit(False))
     rows = rows.join(F.broadcast(lists), "__list", "left").withColumn("__found", found)
-    return rows.drop("__bits", "__list", "__known_bits")
+    return rows.drop("__bits", "__list", "__values")
 
 
 def unlike(joined: DataFrame) -> Expression:
@@ -76,7 +76,3 @@ def unpacked(rows: DataFrame) -> DataFrame:
 
 def _bits(contract: Contract, names: tuple[str, ...]) -> Expression:
     return F.xxhash64(*map(quote, contract.keys), *names)
-
-
-def _list_of(bits: str) -> Expression:
-    return F.col(bits).bitwiseAND(_LISTS - 1)

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
 from lakekit.spark.lines import landed
 from lakekit.sql.identifiers import literal, quote
@@ -81,18 +81,18 @@ def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFram
         `__moment`, `__gone`, `_row_hash`, `__digest`, `__rest` (hash of the untracked columns)
         and `__tie` (what decides between records of one moment, before the position).
     """
-    facts = records.selectExpr(
+    facts = records.select(
         *[quote(c.name) for c in contract.stored],
         "_source_file",
         "__start",
         "__line",
         "__fault",
         *DIGEST,
-        f"{moment_of(contract, batch)} AS __moment",
-        f"{_gone(contract, batch)} AS __gone",
-        f"{row_hash(contract.tracked)} AS _row_hash",
-        f"{row_hash(contract.untracked)} AS __rest",
-        f"{tie(contract)} AS __tie",
+        moment_of(contract, batch).alias("__moment"),
+        F.expr(f"{_gone(contract, batch)} AS __gone"),
+        F.expr(f"{row_hash(contract.tracked)} AS _row_hash"),
+        F.expr(f"{row_hash(contract.untracked)} AS __rest"),
+        F.expr(f"{tie(contract)} AS __tie"),
     )
     return facts.withColumn("__digest", F.expr(state_hash(contract)))
 
@@ -104,17 +104,15 @@ def tie(contract: Contract) -> str:
     return f"struct({names or '0 AS none'})"
 
 
-def moment_of(contract: Contract, batch: Batch) -> str:
-    """Return the expression of a record's moment: its sequence, or the extraction time.
+def moment_of(contract: Contract, batch: Batch) -> Expression:
+    """Return a record's moment: its sequence, or the extraction time.
 
     The record has `__start`; see `landed`.
     """
-    history = contract.history
-    if history.sequence_by is None:
-        now = f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}"
-        # In this form it does not become part of compiled code; see `kept_apart`.
-        return f"get(array({now}, {now}), CAST(__start < 0 AS int))"
-    return sequence(contract.column(history.sequence_by))
+    if contract.history.sequence_by is not None:
+        return sequence_of(contract)
+    now = F.expr(f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}")
+    return kept_apart(now, F.col("__start") < 0)
 
 
 def sequence_of(contract: Contract) -> Expression:

@@ -74,14 +74,21 @@ def _attempt(merge: Merge) -> MergeResult | None:
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)
     done = publish(merge, plan, facts, seen)
-    if done is not None and merge.full and plan.later:
-        # From the first full extract with its later columns on, a first value is a change.
-        merge.spark.sql(set_properties(merge.table, {LATER_COLUMNS: ""}))
-    if done is not None and plan.digests is not None:
-        now = naive_utc(merge.batch.extraction_time).isoformat()
-        known = {LINES: merge.reading, RENEWED: now}
-        merge.spark.sql(set_properties(merge.table, known))
+    if done is not None and (told := _learnt(merge, plan)):
+        merge.spark.sql(set_properties(merge.table, told))
     return done
+
+
+def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
+    """Return the properties by which a table knows what a published run has filled in."""
+    told = {}
+    if merge.full and plan.later:
+        # From the first full extract with its later columns on, a first value is a change.
+        told[LATER_COLUMNS] = ""
+    if plan.digests is not None:
+        now = naive_utc(merge.batch.extraction_time).isoformat()
+        told |= {LINES: merge.reading, RENEWED: now}
+    return told
 
 
 def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:

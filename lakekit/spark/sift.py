@@ -17,9 +17,10 @@ from lakekit.batch import naive_utc
 from lakekit.spark import known
 from lakekit.spark.context import Merge, estimated_bytes, sent
 from lakekit.spark.counts import based_counts
-from lakekit.spark.digests import count_found, lists_of, looked_up, number_of_lists, unshown
+from lakekit.spark.digests import count_found, looked_up, number_of_lists, unshown
 from lakekit.spark.join import SHOWN
 from lakekit.spark.lines import landed
+from lakekit.spark.lists import lists_of
 from lakekit.spark.order import Sight
 from lakekit.spark.records import parsed, read_batch
 from lakekit.spark.scopes import scope_text
@@ -40,7 +41,7 @@ class Sides:
     based: what is observed of all current versions as the base is read, where known lines were
     left out; see `_left`. known: how many. checks: the second halves of their digests combined.
     renews: whether the digests of all lines are to be written down. all_rows: whether records that
-    say what is known may count.
+    say what is known are wanted.
     """
 
     records: DataFrame
@@ -67,7 +68,7 @@ class Sides:
 
 def read_whole(merge: Merge, base: DataFrame) -> Sides:
     """Read all records of a run beside all versions."""
-    return Sides(read_batch(merge), base.drop(*SHOWN))
+    return Sides(read_batch(merge), base.drop(*SHOWN), all_rows=not merge.full)
 
 
 def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
@@ -92,9 +93,9 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     if not some:
         return whole
     lists, digests = write_counted(
-        lists_of(merge.current(), number),
+        lists_of(merge.current().select(DIGEST[0]), number),
         f"{merge.place}/lists",
-        F.sum(F.size("__hashes")).alias("digests"),
+        F.sum(F.size("__values")).alias("digests"),
     )
     if count_found(some, lists, number) < ENOUGH * len(some):
         last = merge.properties.get(RENEWED)

@@ -52,19 +52,15 @@ class Staged:
 
 def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
     """Stage the rows that may change something."""
-    full, base = merge.full, _base(merge, sight)
+    base = _base(merge, sight)
     read = read_sides(merge, sight, base)
-    staged = _read(merge, sight, deletions, read, all_rows=not full or read.all_rows)
-    left_out = full and not staged.all_rows
-    if left_out and (
-        _misses(staged.counts) or read.errs(staged.counts, merge.batch.extraction_time)
-    ):
+    staged = _read(merge, sight, deletions, read)
+    n, extracted = staged.counts, merge.batch.extraction_time
+    if not staged.all_rows and (_misses(n) or read.errs(n, extracted)):
         # What was dropped as known may have had the last word on its key, or been none.
-        read = read_whole(merge, base)
-        staged = _read(merge, sight, deletions, read, all_rows=True)
-    records = read.records if read.sifted else None
-    staged = replace(staged, renewed=read.renews, records=records)
-    if full and merge.contract.history.delete_scope:
+        read = replace(read_whole(merge, base), all_rows=True)
+        staged = _read(merge, sight, deletions, read)
+    if merge.full and merge.contract.history.delete_scope:
         staged = _within_scopes(staged, merge.contract)
     return staged
 
@@ -85,14 +81,13 @@ def _misses(n: dict[str, Any]) -> bool:
     return bool(n["unlike"] or (n["same"] and n["matched"] + n["lost_sight"] > n["based"]))
 
 
-def _read(
-    merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides, *, all_rows: bool
-) -> Staged:
+def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides) -> Staged:
     joined, told, placed = (Observation() for _ in range(3))
     based = sides.based or Observation()
-    contract, place = merge.contract, f"{merge.place}/{'all' if all_rows else 'new'}"
+    contract, all_rows = merge.contract, sides.all_rows
+    place = f"{merge.place}/{'all' if all_rows else 'new'}"
     now = kept_apart(merge.moment, F.col("__base_hash").isNull())
-    both = _joined(merge, sight, based, sides, all_rows=all_rows)
+    both = _joined(merge, sight, based, sides)
     kinds = join.with_kind(both, contract, now)
     kinds = kinds.observe(joined, *joined_counts(contract, now))
     if not all_rows:
@@ -121,12 +116,12 @@ def _read(
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
     counts = with_uncounted(counts | acts)
-    return Staged(staged, with_known(counts, sides.known) if sides.sifted else counts, all_rows)
+    if not sides.sifted:
+        return Staged(staged, counts, all_rows, sides.renews)
+    return Staged(staged, with_known(counts, sides.known), all_rows, records=sides.records)
 
 
-def _joined(
-    merge: Merge, sight: Sight, based: Observation, sides: Sides, *, all_rows: bool
-) -> DataFrame:
+def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> DataFrame:
     """Join the records to the current versions of their keys.
 
     If those that say what is known are not wanted, they may come without what they hold.
@@ -139,7 +134,7 @@ def _joined(
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
         how = "full_outer"
-        if not (all_rows or sides.sifted) and known.is_worthwhile(base, contract):
+        if not (sides.all_rows or sides.sifted) and known.is_worthwhile(base, contract):
             records = known.with_content(records, base, contract)
         if not sides.sifted:
             base = base.observe(based, *based_counts())
