@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
-from lakekit.spark import known, small
+from lakekit.spark import known, sift, small
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 
@@ -84,6 +84,14 @@ def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
 def every_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know records and lines again as in large tables; one without rows stays small."""
     monkeypatch.setattr(known, "WORTHWHILE", range(16, 1 << 62))
+
+
+@pytest.fixture
+def every_full_extract_is_sifted(
+    every_table_is_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leave out known lines, however few of them there are."""
+    monkeypatch.setattr(sift, "ENOUGH", 0)
 
 
 _numbers = count()

@@ -8,7 +8,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import sift, small
+from lakekit.spark import small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -19,7 +19,7 @@ from tests.spark.conftest import CONTRACT
 from tests.spark.random_histories import random_runs, recut, untied
 from tests.spark.replay import Replay
 
-pytestmark = pytest.mark.usefixtures("planned_as_in_production")
+pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
 MOST_KEYS = 300
 # Once, a merge carries so many histories.
 TOGETHER = {("all_kinds", 0): 1000}
@@ -53,11 +53,6 @@ def _is_orderless(combination):
     exact = options.sequence_by and options.late_changes == "exact" and options.mode != "append"
     # Of scd1, what a late partial record says is lost.
     return exact and not (options.mode == "scd1" and options.ignore_null_updates)
-
-
-@pytest.fixture(autouse=True)
-def every_full_extract_is_sifted(every_table_is_large, monkeypatch):
-    monkeypatch.setattr(sift, "ENOUGH", 0)
 
 
 @pytest.fixture(autouse=True)

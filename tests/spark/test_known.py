@@ -23,9 +23,9 @@ def readings(monkeypatch):
     """Whether all rows were wanted, for each time that a batch was read."""
     done, real = [], stage._read
 
-    def read(*seen, all_rows):
-        done.append(all_rows)
-        return real(*seen, all_rows=all_rows)
+    def read(*seen):
+        done.append(seen[-1].all_rows)
+        return real(*seen)
 
     monkeypatch.setattr(stage, "_read", read)
     return done

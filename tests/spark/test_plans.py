@@ -10,10 +10,8 @@ from pyspark.errors import PySparkException
 
 from lakekit.spark import context, late_facts, stage
 from lakekit.spark.session import session_settings
-from tests.spark.conftest import TIMED
+from tests.spark.conftest import ANN, BEN, TIMED
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 NARROW = {"id", "_is_current", "_valid_from", "_row_hash"}
 
 

@@ -5,11 +5,8 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import TooManyDeletedError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.conftest import ANN, BEN, CONTRACT, TIMED
 from tests.spark.phases import at_the_end_of, crash_at_the_end_of
-
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 
 
 def contract_with(history: str, text: str = CONTRACT):

@@ -5,10 +5,8 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError, TooManyDeletedError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import ANN, BEN, CONTRACT
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 CITY = "  - {name: city, type: string}"
 MARKED = CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark")
 

@@ -307,16 +307,10 @@ def test_a_tie_fills_no_partial_record(load, rows):
 
 def test_the_fact_that_an_extract_was_full_holds_nothing_of_a_record(load, spark, table):
     """It came once of a list of values, whose column Spark calls col1."""
-    columns = CONTRACT.replace("name: city, type: string", "name: col1, type: string")
-    promise = load_contract(
-        columns.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
-            "keys: [id]", "keys: [id], sequence_by: at"
-        )
-    )
-    record = {"id": 1, "name": "Ann", "col1": "007", "at": "2026-01-01T00:00:00Z"}
-    load(1, record, promise=promise)
-    load(2, record, promise=promise)
+    promise = load_contract(TEXT.replace("name: city", "name: col1"))
+    told(load, "full", 1, at(1, "Ann", col1="007"), promise=promise)
+    told(load, "full", 2, at(1, "Ann", col1="007"), promise=promise)
 
-    told = spark.table(f"{table}_facts").select("_op", "id", "col1").distinct().collect()
+    facts = spark.table(f"{table}_facts").select("_op", "id", "col1").distinct().collect()
 
-    assert [tuple(row) for row in told] == [("X", None, None)]
+    assert [tuple(row) for row in facts] == [("X", None, None)]

@@ -24,9 +24,9 @@ def parsed(monkeypatch):
     """How many lines were parsed, for each full reading of a batch; None if all of them."""
     done, real = [], stage._read
 
-    def read(merge, sight, deletions, sides, *, all_rows):
+    def read(merge, sight, deletions, sides):
         done.append(sides.records.count() if sides.sifted else None)
-        return real(merge, sight, deletions, sides, all_rows=all_rows)
+        return real(merge, sight, deletions, sides)
 
     monkeypatch.setattr(stage, "_read", read)
     return done

@@ -16,7 +16,7 @@ from tests.spark.combinations import DEFAULT, LONG
 from tests.spark.random_histories import random_runs
 from tests.spark.replay import Replay
 
-pytestmark = pytest.mark.usefixtures("planned_as_in_production")
+pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
 KEYS = 80
 QUICK = {"all_kinds", "scope_tie_columns", "latest_of_all_kinds"}
 
@@ -32,15 +32,8 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("combination", chosen, ids=lambda each: each.name)
 
 
-@pytest.fixture
-def known_lines(every_table_is_large, monkeypatch):
-    """How many lines each sifted extract had that were known."""
-    monkeypatch.setattr(sift, "ENOUGH", 0)
-    return []
-
-
 def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
-    spark, table, tmp_path, combination, known_lines, monkeypatch
+    spark, table, tmp_path, combination, monkeypatch
 ):
     # A record that comes again does not rise among those of its moment (ADR 6). Late records lie
     # ahead of others: full extracts behind them are parsed.
@@ -49,6 +42,8 @@ def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
     sifted, parsed = (
         Replay(spark, combination, f"{table}_{way}", tmp_path) for way in ("sifted", "parsed")
     )
+
+    known_lines = []
 
     def read_sifted(*asked):
         sides = sift.read_sides(*asked)

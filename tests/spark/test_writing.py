@@ -4,11 +4,9 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.spark import small
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
 EVA = {"id": 3, "name": "Eva", "city": "Graz"}
 
 
