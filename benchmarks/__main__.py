@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--extract", choices=("full", "incremental"), default="full")
     parser.add_argument("--key-type", choices=("bigint", "string", "composite"), default="bigint")
     parser.add_argument("--other-bytes", action="store_true", help="of records that say the same")
+    parser.add_argument("--apart", action="store_true", help="closed versions before current ones")
     parser.add_argument("--contestants", help="names, with commas between them")
     parser.add_argument("--contestant", default="lakekit", help="of a profile")
     parser.add_argument("--runs", type=int, default=3, help="timed batches per workload")
@@ -73,7 +74,8 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
         changed = 0.01 if options.changed is None else options.changed
         keys = options.keys or 100_000
         one = shape(keys, history, changed, options.extract, key_type=options.key_type)
-        return [replace(one, runs=options.runs, other_bytes=options.other_bytes)]
+        mixed = not options.apart
+        return [replace(one, runs=options.runs, other_bytes=options.other_bytes, mixed=mixed)]
     if options.quick:
         found = workloads.quick(options.keys or 100_000)
     else:

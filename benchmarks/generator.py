@@ -93,11 +93,14 @@ def _start(db: duckdb.DuckDBPyConnection, data: Dataset) -> None:
         f"if(u < {load.history}, {_literal(FIRST_DAY)} + INTERVAL 1 DAY * (u + 1), NULL) AS until "
         f"FROM range({load.keys}) k(id), range({load.history + 1}) v(u)"
     )
+    order = "hash(id, u)" if load.mixed else "until IS NULL, id, u"
+    db.execute(f"CREATE OR REPLACE TABLE rows AS SELECT * FROM versions ORDER BY {order}")
     db.execute(
         f"COPY (SELECT {select_list(load.key_type)}, since AS valid_from, until AS valid_to, "
-        f"until IS NULL AS is_current FROM versions) TO '{data.history}' "
+        f"until IS NULL AS is_current FROM rows) TO '{data.history}' "
         "(FORMAT parquet, PER_THREAD_OUTPUT)"
     )
+    db.execute("DROP TABLE rows")
     db.execute(
         "CREATE OR REPLACE TABLE extract AS SELECT id, u, f FROM versions WHERE until IS NULL"
     )

@@ -20,6 +20,10 @@ class Workload:
         batch: Records of an incremental batch, relative to the current keys; a full one has all.
         null_flips: Share of the changes that only turn one column from or to null.
         other_bytes: Whether a record that says the same has other bytes in every batch.
+        mixed: Whether the rows of the starting table lie in no order, as in a table that grew by
+            many loads and was compacted: then each row group has current versions. Otherwise the
+            closed versions come first, which spares most of them whoever reads the current ones
+            of a table that is not partitioned.
         runs: Timed batches, after one to warm up.
     """
 
@@ -34,6 +38,7 @@ class Workload:
     key_type: Literal["bigint", "string", "composite"] = "bigint"
     seed: int = 7
     other_bytes: bool = False
+    mixed: bool = True
     runs: int = 3
 
     @property
@@ -43,6 +48,7 @@ class Workload:
         keys = f"{self.keys / 1e6:g} M" if self.keys >= 1_000_000 else f"{self.keys / 1e3:g} k"
         what = "unchanged" if not self.changed else f"{self.changed * 100:g} % changed"
         what += ", other bytes" if self.other_bytes else ""
+        what += "" if self.mixed else ", closed versions apart"
         return f"{keys} keys{key}, {self.history} closed versions, {self.extract}, {what}"
 
     @property

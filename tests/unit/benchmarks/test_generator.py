@@ -87,6 +87,22 @@ def test_a_second_build_writes_nothing(tmp_path):
     assert {file: file.stat().st_mtime_ns for file in data.folder.rglob("*")} == before
 
 
+@pytest.mark.parametrize("mixed", [True, False])
+def test_the_starting_rows_lie_mixed_or_the_closed_ones_apart(tmp_path, mixed):
+    load = Workload(keys=5_000, history=1, changed=0.0, new=0.0, deleted=0.0, runs=0, mixed=mixed)
+    data = build(load, tmp_path)
+
+    with connect() as db:
+        first, rest = db.execute(
+            "SELECT count_if(is_current AND file_row_number < 5000), "
+            "count_if(is_current AND file_row_number >= 5000) "
+            f"FROM read_parquet('{data.history}/*.parquet', file_row_number = true)"
+        ).fetchone()
+
+    assert first + rest == 5_000
+    assert (2_000 < first < 3_000) if mixed else (first == 0)
+
+
 def _records(data, number):
     lines = [
         line
