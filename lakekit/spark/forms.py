@@ -2,20 +2,25 @@
 
 from collections.abc import Iterator
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from lakekit.contracts import RESERVED, Contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.identifiers import quote_table
+from lakekit.sql.identifiers import quote, quote_table
+
+# Begins the name of what a column of the table holds in fields that the contract has dropped.
+_KEPT = "__kept_"
 
 
 def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
     """Return the rows of a table as its contract would make it.
 
     A column that is renamed has its new name, one that is new is null. Nested fields come in the
-    contract's order: within maps a union takes them by their place.
+    contract's order: within maps a union takes them by their place. What the contract has dropped
+    stays, fields within a column as one of their own; see `dropped_names`.
     """
     if renames := contract.renames(stored.columns):
         stored = stored.withColumnsRenamed(renames)
@@ -29,6 +34,9 @@ def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
     types = {field.name: field.dataType for field in wanted}
     if all(stored.schema[c.name].dataType == types[c.name] for c in nested):
         return stored
+    for c in nested:
+        kept = _left_over(F.col(quote(c.name)), stored.schema[c.name].dataType, types[c.name])
+        stored = stored if kept is None else stored.withColumn(_KEPT + c.name, kept)
     return stored.to(
         StructType([StructField(f.name, types.get(f.name, f.dataType)) for f in stored.schema])
     )
@@ -37,18 +45,60 @@ def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
 def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame:
     """Give rows the columns of a table by their names, those within columns too.
 
-    What the contract dropped and the table keeps is null from now on.
+    What the contract dropped and the table keeps is null, unless rows have it; see `dropped_names`.
 
     Raises:
         SchemaMismatchError: The table lacks a column or a field of the rows.
     """
     schema = spark.table(quote_table(table)).schema
+    rows = _with_kept(rows)
     have = set(_paths(schema))
     if lacks := [path for path in _paths(rows.schema) if path not in have]:
         raise SchemaMismatchError(
             f"{table} lacks {', '.join(lacks)} of its contract: run CreateTables first"
         )
     return rows.to(StructType([StructField(f.name, f.dataType) for f in schema]))
+
+
+def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:
+    """Return the fields of a value that are not wanted, those within its structs too, if any.
+
+    What is within arrays and maps is not told apart.
+    """
+    if not (isinstance(have, StructType) and isinstance(wanted, StructType)):
+        return None
+    names, parts = {field.name.lower(): field.dataType for field in wanted}, []
+    for field in have:
+        part: Expression | None = held[field.name]
+        if (kind := names.get(field.name.lower())) is not None:
+            part = _left_over(held[field.name], field.dataType, kind)
+        parts += [] if part is None else [part.alias(field.name)]
+    return F.when(held.isNotNull(), F.struct(*parts)) if parts else None
+
+
+def _with_kept(rows: DataFrame) -> DataFrame:
+    """Put the fields that were kept beside their columns back into them."""
+    for kept in [name for name in rows.columns if name.startswith(_KEPT)]:
+        name = kept.removeprefix(_KEPT)
+        sides = [(F.col(quote(n)), rows.schema[n].dataType) for n in (name, kept)]
+        rows = rows.withColumn(name, _together(*sides[0], *sides[1])).drop(kept)
+    return rows
+
+
+def _together(
+    said: Expression, said_type: DataType, kept: Expression, kept_type: DataType
+) -> Expression:
+    if not (isinstance(said_type, StructType) and isinstance(kept_type, StructType)):
+        return said
+    more = {field.name.lower(): field for field in kept_type}
+    parts = []
+    for field in said_type:
+        part, rest = said[field.name], more.pop(field.name.lower(), None)
+        if rest is not None:
+            part = _together(part, field.dataType, kept[rest.name], rest.dataType)
+        parts.append(part.alias(field.name))
+    parts += [kept[field.name].alias(field.name) for field in more.values()]
+    return F.when(said.isNotNull(), F.struct(*parts))
 
 
 def _paths(kind: DataType, path: str = "") -> Iterator[str]:
@@ -68,7 +118,9 @@ def _paths(kind: DataType, path: str = "") -> Iterator[str]:
 def dropped_names(rows: DataFrame, contract: Contract) -> list[str]:
     """Return the columns that the contract has dropped and the table keeps, where rows have them.
 
-    What the merge itself adds begins with two underscores, which no contract's column may.
+    Of a column that has lost fields only, those are kept in one of their own. What else begins
+    with two underscores, which no contract's column may, the merge has added.
     """
     have = {name.lower() for name in (*(c.name for c in contract.stored), *RESERVED)}
-    return [n for n in rows.columns if n.lower() not in have and not n.startswith("__")]
+    names = [name for name in rows.columns if name.lower() not in have]
+    return [name for name in names if name.startswith(_KEPT) or not name.startswith("__")]

@@ -223,6 +223,29 @@ def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_column(
     assert rows("id, name, city, seen")[-1] == (1, "a", "x", 2, 5, None, True)
 
 
+@pytest.mark.usefixtures("both_ways_of_writing")
+@pytest.mark.parametrize("late", [False, True])
+def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_field(
+    load, rows, spark, table, late
+):
+    where = "struct<town:string,at:struct<lat:int,lon:int>,zip:string>"
+    text = TEXT.replace("city, type: string", f'city, type: "{where}"')
+    fewer = load_contract(text.replace(",lon:int", "").replace("<town:string,", "<"))
+    city = {"town": "x", "at": {"lat": 1, "lon": 2}, "zip": "z"}
+    told(load, "changes", 5, at(5, "a", seen=1, city=city), promise=load_contract(text))
+    create_or_evolve(spark, fewer, table)
+
+    city = {"at": {"lat": 1}, "zip": "z"}
+    more = [at(4, "b", city=city)] if late else []
+    told(load, "changes", 7, at(7, "a", seen=2, city=city), *more, promise=fewer)
+    assert rows("id, name, to_json(city), seen")[-1] == (
+        1, "a", '{"town":"x","at":{"lat":1,"lon":2},"zip":"z"}', 2, 5, None, True,
+    )  # fmt: skip
+
+    told(load, "changes", 8, at(8, "b", seen=3, city=city), promise=fewer)
+    assert rows("name, to_json(city)")[-1] == ("b", '{"at":{"lat":1},"zip":"z"}', 8, None, True)
+
+
 def test_a_partial_record_fills_a_new_column_and_opens_nothing(load, rows, spark, table):
     text = TEXT.replace("keys: [id]", "keys: [id], ignore_null_updates: true")
     text, before = text.replace("[name]", "[name, zip]"), load_contract(text)
