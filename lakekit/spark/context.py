@@ -11,7 +11,14 @@ from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.forms import in_contract_form
 from lakekit.spark.iceberg import load_table
-from lakekit.spark.small import INTERPRETED, SHORT, has_few_versions
+from lakekit.spark.small import (
+    INTERPRETED,
+    LITTLE_BYTES,
+    LITTLE_ROWS,
+    PLANNED_ONCE,
+    SHORT,
+    has_few_versions,
+)
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.line_hash import EVOLVED, reading
 
@@ -84,7 +91,15 @@ class Merge:
     def settings(self) -> dict[str, str]:
         """What the session is told for this run beside the settings of its job."""
         size = self.batch.bytes
-        return INTERPRETED if size is not None and size <= SHORT and self.is_small else {}
+        if size is None:
+            return {}
+        if size <= SHORT and self.is_small:
+            return INTERPRETED
+        return PLANNED_ONCE if size <= LITTLE_BYTES and not self.full else {}
+
+    def settings_for(self, rows: int) -> dict[str, str]:
+        """Return what the session is told beside it for a part that shuffles so many rows."""
+        return PLANNED_ONCE if rows <= LITTLE_ROWS and not self.settings else {}
 
     @cached_property
     def properties(self) -> dict[str, str]:

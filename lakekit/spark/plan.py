@@ -50,13 +50,19 @@ class Plan:
     digests: DataFrame | None = None
     records: DataFrame | None = None
 
+    @property
+    def rows(self) -> int:
+        """How many rows its publishing moves, about."""
+        said = self.result.unchanged if self.digests is not None or self.remembered else 0
+        return self._changes() + said
+
     def empty(self) -> bool:
         """Whether the table stays as it is."""
-        done = self.result
-        changes = self.settled.changes if self.settled else 0
-        if self.digests is not None:
-            return False
-        return not (done.opened or done.closed or changes or self.drops)
+        return self.digests is None and not (self._changes() or self.drops)
+
+    def _changes(self) -> int:
+        settled = self.settled.changes if self.settled else 0
+        return self.result.opened + self.result.closed + settled
 
 
 def plan_merge(merge: Merge, facts: Facts) -> Plan:

@@ -40,8 +40,8 @@ class Sides:
 
     based: what is observed of all current versions as the base is read, where known lines were
     left out; see `_left`. known: how many. checks: the second halves of their digests combined.
-    renews: whether the digests of all lines are to be written down. all_rows: whether records that
-    say what is known are wanted.
+    left: how many lines and versions are left. renews: whether the digests of all lines are to be
+    written down. all_rows: whether records that say what is known are wanted.
     """
 
     records: DataFrame
@@ -49,6 +49,7 @@ class Sides:
     based: Observation | None = None
     known: int = 0
     checks: int = 0
+    left: int = 0
     renews: bool = False
     all_rows: bool = False
 
@@ -83,15 +84,15 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
         sight: What is known of the table.
         base: The versions to compare with, and the lines that they show.
     """
-    whole = read_whole(merge, base)
-    large = merge.full and known.is_worthwhile(whole.base, merge.contract)
+    narrow = base.drop(*SHOWN)
+    large = merge.full and known.is_worthwhile(narrow, merge.contract)
     if sight.behind or not large or not merge.batch.files or not {*SHOWN} <= {*base.columns}:
-        return whole
+        return read_whole(merge, base)
     if merge.properties.get(LINES) != merge.reading:
-        return replace(whole, renews=True, all_rows=True)
-    some, number = _some(merge), number_of_lists(estimated_bytes(whole.base))
+        return replace(read_whole(merge, base), renews=True, all_rows=True)
+    some, number = _some(merge), number_of_lists(estimated_bytes(narrow))
     if not some:
-        return whole
+        return read_whole(merge, base)
     lists, digests = write_counted(
         lists_of(merge.current().select(DIGEST[0]), number),
         f"{merge.place}/lists",
@@ -100,9 +101,9 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     if count_found(some, lists, number) < ENOUGH * len(some):
         last = merge.properties.get(RENEWED)
         renews = not last or _days_since(last, merge) >= RENEW_AFTER
-        return replace(whole, renews=renews, all_rows=renews)
+        return replace(read_whole(merge, base), renews=renews, all_rows=renews)
     sifted = _sifted(merge, base, lists, number, digests["digests"] or 0)
-    return sifted or replace(whole, all_rows=True)
+    return sifted or replace(read_whole(merge, base), all_rows=True)
 
 
 def _sifted(
@@ -126,9 +127,10 @@ def _sifted(
         return None
     records = told.where(~listed).drop("__list", "__shown", "__times", "__checks")
     keys = sent(records.select(*merge.keys).distinct(), n["rest"])
-    missing = sent(unshown(lists, told), digests - n["shown"])
+    hidden = digests - n["shown"]
+    missing = sent(unshown(lists, told), hidden)
     left, based = _left(merge, base, missing, keys)
-    return Sides(records, left, based, n["known"], n["checks"])
+    return Sides(records, left, based, n["known"], n["checks"], n["rest"] + hidden)
 
 
 def _days_since(moment: str, merge: Merge) -> int:

@@ -25,6 +25,7 @@ from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import parsed_keys, with_facts
+from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_lateness, with_place, with_presence
@@ -112,7 +113,8 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
         rows = with_filled(rows.withColumn("__partial", partial), contract)
         rows = _with_earlier_hash(rows, contract, sight) if sight.later else rows
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
-    staged, acts = write_counted(resolved, place, *act_counts())
+    with session_settings(merge.spark, merge.settings_for(sides.left) if sides.sifted else {}):
+        staged, acts = write_counted(resolved, place, *act_counts())
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
     counts = with_uncounted(counts | acts)

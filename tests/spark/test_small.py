@@ -6,7 +6,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.errors import TooManyRejectedError
-from lakekit.spark import scd2, small
+from lakekit.spark import context, scd2, small, stage
 from lakekit.spark.scd2 import merge_scd2
 
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled": "true"}
@@ -14,25 +14,31 @@ COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled"
 
 @pytest.fixture
 def seen(spark, table, contract, tmp_path, monkeypatch, planned_as_in_production):
-    """Merge one line, and return what the session was told when the run was planned."""
+    """Merge one line, and return what the session was told when it was planned and published."""
     monkeypatch.setattr(small, "FEW_BYTES", 1 << 20)
-    found, real = {}, scd2.plan_run
+    found = {}
 
-    def plan_run(*arguments):
-        found.update({name: spark.conf.get(name) for name in small.INTERPRETED})
-        return real(*arguments)
+    def watch(step):
+        real = getattr(scd2, step)
 
-    def merge(line='{"id": 1, "name": "Ann"}\n', size=24, promise=contract):
+        def watched(*arguments):
+            found[step] = {name: spark.conf.get(name) for name in small.INTERPRETED}
+            return real(*arguments)
+
+        monkeypatch.setattr(scd2, step, watched)
+
+    def merge(line='{"id": 1, "name": "Ann"}\n', size=24, promise=contract, extract="full"):
         file = tmp_path / "x.ndjson"
         file.write_text(line)
         time = datetime(2026, 1, 1, tzinfo=UTC)
         batch = Batch(
-            run_id="a", extract="full", extraction_time=time, files=(str(file),), bytes=size
+            run_id="a", extract=extract, extraction_time=time, files=(str(file),), bytes=size
         )
         merge_scd2(spark, promise, batch, table, staging=tmp_path.as_uri())
-        return found
+        return found["plan_run"], found["publish"]
 
-    monkeypatch.setattr(scd2, "plan_run", plan_run)
+    watch("plan_run")
+    watch("publish")
     before = {name: spark.conf.get(name) for name in small.INTERPRETED}
     yield merge
     assert found
@@ -40,7 +46,7 @@ def seen(spark, table, contract, tmp_path, monkeypatch, planned_as_in_production
 
 
 def test_a_small_run_is_interpreted(seen):
-    assert seen() == small.INTERPRETED
+    assert seen() == (small.INTERPRETED, small.INTERPRETED)
 
 
 def test_a_small_run_that_is_refused_leaves_the_session_as_it_was(seen):
@@ -50,16 +56,65 @@ def test_a_small_run_that_is_refused_leaves_the_session_as_it_was(seen):
 
 @pytest.mark.parametrize("size", [small.SHORT + 1, None])
 def test_a_batch_that_is_large_or_of_unknown_size_is_compiled(seen, size):
-    assert COMPILED.items() <= seen(size=size).items()
+    planned, _ = seen(size=size)
+
+    assert COMPILED.items() <= planned.items()
 
 
 def test_a_table_that_is_only_appended_to_is_small_too(seen, contract):
     mode = contract.history.model_copy(update={"mode": "append", "sequence_by": None})
 
-    assert seen(promise=contract.model_copy(update={"history": mode})) == small.INTERPRETED
+    planned, _ = seen(promise=contract.model_copy(update={"history": mode}))
+
+    assert planned == small.INTERPRETED
 
 
-def test_a_batch_for_a_large_table_is_compiled(seen, monkeypatch):
+@pytest.mark.parametrize(
+    ("extract", "size", "once"),
+    [
+        ("incremental", 24, True),
+        ("incremental", small.LITTLE_BYTES + 1, False),
+        ("full", 24, False),
+    ],
+)
+def test_a_batch_for_a_large_table_is_compiled_and_planned_once_if_it_is_all_that_moves(
+    seen, monkeypatch, extract, size, once
+):
     monkeypatch.setattr(small, "FEW_BYTES", -1)
 
-    assert COMPILED.items() <= seen().items()
+    planned, _ = seen(size=size, extract=extract)
+
+    expected = COMPILED | (small.PLANNED_ONCE if once else {})
+    assert expected.items() <= planned.items()
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_what_few_rows_change_is_published_by_plans_made_once(seen, monkeypatch, most):
+    monkeypatch.setattr(context, "LITTLE_ROWS", most)
+
+    _, published = seen(size=None)
+
+    expected = COMPILED | (small.PLANNED_ONCE if most else {})
+    assert expected.items() <= published.items()
+
+
+@pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
+@pytest.mark.parametrize("most", [1, 2])
+def test_what_is_left_of_a_sifted_extract_is_staged_by_plans_made_once_if_it_is_little(
+    spark, load, rows, monkeypatch, most
+):
+    told, real = [], stage.write_counted
+
+    def write_counted(*arguments):
+        told.append({name: spark.conf.get(name) for name in small.PLANNED_ONCE})
+        return real(*arguments)
+
+    load(1, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Ben"})
+    monkeypatch.setattr(context, "LITTLE_ROWS", most)
+    monkeypatch.setattr(stage, "write_counted", write_counted)
+
+    # A line that is not known, and a version that no line shows.
+    load(2, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Eve"})
+
+    assert [settings == small.PLANNED_ONCE for settings in told] == [most == 2]
+    assert rows("id, name")[-2:] == [(2, "Ben", 1, 2, False), (2, "Eve", 2, None, True)]
