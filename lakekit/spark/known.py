@@ -12,7 +12,6 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join
-from lakekit.spark.context import estimated_bytes
 from lakekit.spark.lists import list_of, lists_of
 from lakekit.sql.identifiers import quote
 
@@ -23,9 +22,9 @@ _LISTS = 1 << 16
 _SEEN_BY_THE_JOIN = ("__fault", "__moment", "__gone", "__digest", "__rest")
 
 
-def is_worthwhile(base: DataFrame, contract: Contract) -> bool:
+def is_worthwhile(narrow_bytes: int, contract: Contract) -> bool:
     """Whether the versions to compare with are many, but not too many, by Spark's estimate."""
-    return not contract.history.ignore_null_updates and estimated_bytes(base) in WORTHWHILE
+    return not contract.history.ignore_null_updates and narrow_bytes in WORTHWHILE
 
 
 def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> DataFrame:

@@ -40,8 +40,9 @@ class Sides:
 
     based: what is observed of all current versions as the base is read, where known lines were
     left out; see `_left`. known: how many. checks: the second halves of their digests combined.
-    left: how many lines and versions are left. renews: whether the digests of all lines are to be
-    written down. all_rows: whether records that say what is known are wanted.
+    left: how many lines and versions are left. many: whether it pays to know records again before
+    they are joined. renews: whether the digests of all lines are to be written down. all_rows:
+    whether records that say what is known are wanted.
     """
 
     records: DataFrame
@@ -50,6 +51,7 @@ class Sides:
     known: int = 0
     checks: int = 0
     left: int = 0
+    many: bool = False
     renews: bool = False
     all_rows: bool = False
 
@@ -67,9 +69,9 @@ class Sides:
         return bool(ahead or n["shown"] != self.known or (n["shown_checks"] or 0) != self.checks)
 
 
-def read_whole(merge: Merge, base: DataFrame) -> Sides:
+def read_whole(merge: Merge, base: DataFrame, *, many: bool = False) -> Sides:
     """Read all records of a run beside all versions."""
-    return Sides(read_batch(merge), base.drop(*SHOWN), all_rows=not merge.full)
+    return Sides(read_batch(merge), base.drop(*SHOWN), many=many, all_rows=not merge.full)
 
 
 def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
@@ -84,15 +86,16 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
         sight: What is known of the table.
         base: The versions to compare with, and the lines that they show.
     """
-    narrow = base.drop(*SHOWN)
-    large = merge.full and known.is_worthwhile(narrow, merge.contract)
-    if sight.behind or not large or not merge.batch.files or not {*SHOWN} <= {*base.columns}:
-        return read_whole(merge, base)
+    large = merge.full and not merge.is_small
+    size = estimated_bytes(base.drop(*SHOWN)) if large else 0
+    many = known.is_worthwhile(size, merge.contract)
+    if sight.behind or not many or not merge.batch.files or not {*SHOWN} <= {*base.columns}:
+        return read_whole(merge, base, many=many)
     if merge.properties.get(LINES) != merge.reading:
         return replace(read_whole(merge, base), renews=True, all_rows=True)
-    some, number = _some(merge), number_of_lists(estimated_bytes(narrow))
+    some, number = _some(merge), number_of_lists(size)
     if not some:
-        return read_whole(merge, base)
+        return read_whole(merge, base, many=many)
     lists, digests = write_counted(
         lists_of(merge.current().select(DIGEST[0]), number),
         f"{merge.place}/lists",
@@ -101,7 +104,7 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     if count_found(some, lists, number) < ENOUGH * len(some):
         last = merge.properties.get(RENEWED)
         renews = not last or _days_since(last, merge) >= RENEW_AFTER
-        return replace(read_whole(merge, base), renews=renews, all_rows=renews)
+        return replace(read_whole(merge, base, many=many), renews=renews, all_rows=renews)
     sifted = _sifted(merge, base, lists, number, digests["digests"] or 0)
     return sifted or replace(read_whole(merge, base), all_rows=True)
 

@@ -136,7 +136,7 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
         how = "full_outer"
-        if not (sides.all_rows or sides.sifted) and known.is_worthwhile(base, contract):
+        if sides.many and not sides.all_rows:
             records = known.with_content(records, base, contract)
         if not sides.sifted:
             base = base.observe(based, *based_counts())

@@ -43,15 +43,20 @@ QUARANTINE_DDL = {
     "_source_file": "string",
     "_ingested_at": "timestamp_ntz",
 }
-BASE_PROPERTIES = {
+_EVERY_TABLE = {
     "format-version": "2",
+    "write.parquet.compression-codec": "zstd",
+    # Each run adds two or three manifests, and opens all that there are a handful of times.
+    "commit.manifest.min-count-to-merge": "8",
+}
+BASE_PROPERTIES = {
+    **_EVERY_TABLE,
     "write.merge.mode": "merge-on-read",
     "write.update.mode": "merge-on-read",
     "write.delete.mode": "merge-on-read",
     "write.delete.granularity": "file",
     "write.distribution-mode": "hash",
     "write.merge.distribution-mode": "hash",
-    "write.parquet.compression-codec": "zstd",
     "write.wap.enabled": "true",
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
@@ -98,9 +103,8 @@ def marks(contract: Contract) -> bool:
 def create_facts_table(contract: Contract, table: str) -> str:
     """Return the DDL of the table that keeps what a history needs for late changes."""
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in FACTS_DDL.items())]
-    properties = {"format-version": "2", "write.parquet.compression-codec": "zstd"}
     comment = f"What is known of {contract.contract} and shows in no version of its own"
-    return _create(table, columns, ["`_op`"], properties, comment)
+    return _create(table, columns, ["`_op`"], _EVERY_TABLE, comment)
 
 
 def _columns(contract: Contract) -> list[str]:
@@ -115,7 +119,7 @@ def create_quarantine_table(contract: Contract, table: str) -> str:
     """Return the DDL of the table that keeps rejected records."""
     columns = [f"{quote(name)} {ddl}" for name, ddl in QUARANTINE_DDL.items()]
     comment = f"Rejected records of {contract.contract}"
-    return _create(table, columns, [], {"format-version": "2"}, comment)
+    return _create(table, columns, [], _EVERY_TABLE, comment)
 
 
 def table_properties(contract: Contract) -> dict[str, str]:
@@ -147,7 +151,11 @@ def table_properties(contract: Contract) -> dict[str, str]:
 
 
 def _create(
-    table: str, columns: list[str], partition: list[str], properties: dict[str, str], comment: str
+    table: str,
+    columns: list[str],
+    partition: list[str],
+    properties: Mapping[str, str],
+    comment: str,
 ) -> str:
     pairs = _pairs(properties, ",\n  ")
     lines = [

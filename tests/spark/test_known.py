@@ -15,7 +15,10 @@ pytestmark = pytest.mark.usefixtures("every_table_is_large")
 
 @pytest.fixture(autouse=True)
 def every_line_is_parsed(monkeypatch):
-    monkeypatch.setattr(stage, "read_sides", lambda merge, _, base: read_whole(merge, base))
+    def read_parsed(merge, _, base):
+        return read_whole(merge, base, many=merge.full)
+
+    monkeypatch.setattr(stage, "read_sides", read_parsed)
 
 
 @pytest.fixture

@@ -50,10 +50,13 @@ def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
         known_lines.append(sides.known)
         return sides
 
+    def read_parsed(merge, _, base):
+        return read_whole(merge, base, many=merge.full)
+
     for run in with_repeats(runs, combination):
         monkeypatch.setattr(stage, "read_sides", read_sifted)
         sifted.check(run)
-        monkeypatch.setattr(stage, "read_sides", lambda merge, _, base: read_whole(merge, base))
+        monkeypatch.setattr(stage, "read_sides", read_parsed)
         parsed.merge(run)
         assert counted(sifted) == counted(parsed)
         both = told(spark, sifted), told(spark, parsed)

@@ -65,3 +65,12 @@ def test_a_version_that_is_written_anew_is_there_once(load, rows, options):
     load(2, {**ANN, "city": "Rome"}, BEN, promise=renewed)
 
     assert [row[:3] for row in rows()] == [(1, "Ann", "Rome"), (2, "Ben", "Bonn")]
+
+
+def test_a_run_opens_few_manifests_however_many_came_before_it(load, spark, table, monkeypatch):
+    monkeypatch.setattr(small, "FEW_BYTES", -1)
+    for day in range(1, 9):
+        load(day, {"id": 1, "name": f"Ann {day}"})
+
+    # Each run has added two, and one of deleted rows.
+    assert spark.table(f"{table}.manifests").count() <= 16
