@@ -1,6 +1,5 @@
 """Evidence of commits: which runs main has seen."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +9,9 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import RUN_ID, Batch, runs_in
 from lakekit.runs.merged_runs import Seen, Shown
+from lakekit.runs.table_metadata import main_ancestry
 from lakekit.spark.branch import branch_name
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, metadata_of
 
 EXTRACTION_TIME = "lakekit.extraction-time"
 
@@ -33,19 +33,20 @@ def iso(batch: Batch) -> str:
 def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
     """Return the runs in main's ancestry, newest first."""
     found: dict[str, Evidence] = {}
-    for snapshot in _ancestry(load_table(spark, table)):
-        summary, snapshot_id = snapshot.summary(), snapshot.snapshotId()
+    for snapshot in main_ancestry(_metadata(spark, table)):
+        summary = snapshot["summary"]
         for run_id in runs_in(summary):
-            evidence = Evidence(run_id, snapshot_id, summary.get(EXTRACTION_TIME) or "")
+            told = summary.get(EXTRACTION_TIME, "")
+            evidence = Evidence(run_id, snapshot["snapshot-id"], told)
             found.setdefault(run_id, evidence)
     return found
 
 
 def seen_runs(spark: SparkSession, table: str) -> Seen:
     """Return what a table and its companion say of the runs that are merged."""
-    known = load_table(spark, table)
-    main = {snapshot.snapshotId() for snapshot in _ancestry(known)}
-    all_of_them = {snapshot.snapshotId() for snapshot in known.snapshots()}
+    metadata = _metadata(spark, table)
+    main = {snapshot["snapshot-id"] for snapshot in main_ancestry(metadata)}
+    all_of_them = {snapshot["snapshot-id"] for snapshot in metadata["snapshots"]}
     return Seen(shown_runs(spark, table), told_runs(spark, table), all_of_them - main)
 
 
@@ -56,12 +57,12 @@ def shown_runs(spark: SparkSession, table: str) -> list[Shown]:
     the snapshots before it.
     """
     found: dict[str, Shown] = {}
-    for snapshot in _ancestry(load_table(spark, table)):
-        summary = snapshot.summary()
+    for snapshot in main_ancestry(_metadata(spark, table)):
+        summary = snapshot["summary"]
         for run_id in reversed(runs_in(summary)):
             own = summary.get(RUN_ID) == run_id
             if own:
-                at = datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC)
+                at = datetime.fromtimestamp(snapshot["timestamp-ms"] / 1000, UTC)
                 # An older mention keeps the place that a rebuild gave it.
                 found[run_id] = Shown(run_id, at)
             else:
@@ -82,10 +83,5 @@ def told_runs(spark: SparkSession, table: str) -> list[Shown]:
     return [each for each in told if branch_name(each.run_id) not in under_way]
 
 
-def _ancestry(known: Any) -> Iterator[Any]:
-    """Yield main's snapshots, newest first."""
-    snapshot = known.currentSnapshot()
-    while snapshot is not None:
-        yield snapshot
-        parent = snapshot.parentId()
-        snapshot = None if parent is None else known.snapshot(parent)
+def _metadata(spark: SparkSession, table: str) -> dict[str, Any]:
+    return metadata_of(spark, load_table(spark, table))

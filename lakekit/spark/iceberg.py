@@ -1,5 +1,6 @@
 """Iceberg's own object of a table: what its metadata says, without a Spark job."""
 
+import json
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -12,6 +13,17 @@ def load_table(spark: SparkSession, table: str) -> Any:
     session: Any = spark
     util = session._jvm.org.apache.iceberg.spark.Spark3Util
     return util.loadIcebergTable(session._jsparkSession, quote_table(table))
+
+
+def metadata_of(spark: SparkSession, known: Any) -> dict[str, Any]:
+    """Return the metadata document of a loaded table.
+
+    In one call: of Java's own objects each snapshot takes several.
+    """
+    session: Any = spark
+    parser = session._jvm.org.apache.iceberg.TableMetadataParser
+    document: dict[str, Any] = json.loads(parser.toJson(known.operations().current()))
+    return document
 
 
 def table_property(spark: SparkSession, table: str, name: str) -> str:

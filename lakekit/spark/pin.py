@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.contracts import Contract
+from lakekit.runs.table_metadata import main_ancestry
 from lakekit.spark.branch import PREFIX, branch_name
-from lakekit.spark.iceberg import load_table, main_of, main_snapshot
+from lakekit.spark.iceberg import load_table, main_of, main_snapshot, metadata_of
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class Pin:
         branch = branch_name(run_id)
         if self.companion is None or self.companion_head is None or branch in self.under_way:
             return False
-        return branch in _tellers(load_table(spark, self.companion), None)
+        return branch in _tellers(spark, load_table(spark, self.companion), None)
 
     def _tellers(self, spark: SparkSession) -> Iterator[str]:
         if self.companion is None or not _exists(spark, self.companion):
             return iter(() if self.companion_head is None else ("",))
-        return _tellers(load_table(spark, self.companion), self.companion_head)
+        return _tellers(spark, load_table(spark, self.companion), self.companion_head)
 
 
 def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
@@ -80,18 +81,21 @@ def _exists(spark: SparkSession, table: str) -> bool:
     return spark.catalog.tableExists(table)
 
 
-def _tellers(companion: Any, since: int | None) -> Iterator[str]:
+def _tellers(spark: SparkSession, companion: Any, since: int | None) -> Iterator[str]:
     """Yield the branches of the runs that wrote to a companion after one of its snapshots.
 
     An empty name stands for what no run wrote, and for what is not known any more.
     """
-    snapshot = companion.currentSnapshot()
-    while snapshot is not None and snapshot.snapshotId() != since:
-        run_id = snapshot.summary().get(RUN_ID)
+    if main_of(companion) == since:
+        return
+    oldest = None
+    for snapshot in main_ancestry(metadata_of(spark, companion)):
+        if snapshot["snapshot-id"] == since:
+            return
+        summary, oldest = snapshot["summary"], snapshot
+        run_id = summary.get(RUN_ID)
         # A compaction says the same in other files.
-        if snapshot.operation() != "replace":
+        if summary["operation"] != "replace":
             yield branch_name(run_id) if run_id else ""
-        parent = snapshot.parentId()
-        snapshot = None if parent is None else companion.snapshot(parent)
-        if snapshot is None and (parent is not None or since is not None):
-            yield ""
+    if oldest and (since is not None or oldest.get("parent-snapshot-id") is not None):
+        yield ""
