@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ def say(text: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
+    # The contestants, which may stand still, are ended first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = _parser().parse_args(arguments)
     if options.command in OTHERS:
         other = _other(options.command, options.keys or OTHERS[options.command])

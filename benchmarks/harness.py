@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,19 @@ class Worker:
     error: str = ""
 
     def ask(self, do: str, patience: float = PATIENCE, **arguments: Any) -> Any:
-        """Send one command and wait for its answer."""
+        """Send one command and wait for its answer; between commands the process stands still."""
+        self._signal(signal.SIGCONT)
+        try:
+            return self._ask(do, patience, arguments)
+        finally:
+            self._signal(signal.SIGSTOP)
+
+    def _signal(self, number: int) -> None:
+        """Tell the process and the JVM that belongs to it, if they have not ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def _ask(self, do: str, patience: float, arguments: dict[str, Any]) -> Any:
         pipe_in, pipe_out = self.process.stdin, self.process.stdout
         assert pipe_in is not None and pipe_out is not None  # noqa: S101  opened as pipes
         ready: Sequence[Any] = ()
@@ -67,9 +79,10 @@ class Worker:
         """Stop the process and the JVM that belongs to it."""
         try:
             self.ask("close", patience=60)
+            self._signal(signal.SIGCONT)
             self.process.communicate(timeout=60)
         except (ContestantError, subprocess.TimeoutExpired, ValueError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            self._signal(signal.SIGKILL)
             self.process.wait()
 
 

@@ -102,6 +102,8 @@ class SparkContestant(Contestant):
             "spark.ui.showConsoleProgress": "false",
             "spark.ui.retainedStages": "10000",
             "spark.log.level": "ERROR",
+            # Between its batches a contestant stands still, and gives no sign of life.
+            "spark.network.timeout": "7200s",
             **self.settings(),
             **place.settings,
         }
