@@ -48,6 +48,10 @@ class _Preview(Merge):
     added: tuple[str, ...] = ()
 
     @cached_property
+    def is_small(self) -> bool:
+        return super().is_small if self.exists else True
+
+    @cached_property
     def properties(self) -> dict[str, str]:
         known = super().properties if self.exists else {}
         if not self.added:

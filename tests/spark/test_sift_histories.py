@@ -38,7 +38,7 @@ def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(
     # A record that comes again does not rise among those of its moment (ADR 6). Late records lie
     # ahead of others: full extracts behind them are parsed.
     combination = replace(combination, ties=False, late=False)
-    runs = random_runs(combination, 11, keys=KEYS, runs=5)
+    runs = random_runs(combination, 11, keys=KEYS, runs=6)
     sifted, parsed = (
         Replay(spark, combination, f"{table}_{way}", tmp_path) for way in ("sifted", "parsed")
     )
