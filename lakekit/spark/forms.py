@@ -1,6 +1,8 @@
 """The forms of rows: that of a contract, and that of a table which may keep more."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
@@ -63,17 +65,21 @@ def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame
 def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:
     """Return the fields of a value that are not wanted, those within its structs too, if any.
 
-    What is within arrays and maps is not told apart.
+    Null where all of them are. What is within arrays and maps is not told apart.
     """
     if not (isinstance(have, StructType) and isinstance(wanted, StructType)):
         return None
-    names, parts = {field.name.lower(): field.dataType for field in wanted}, []
+    names = {field.name.lower(): field.dataType for field in wanted}
+    parts: dict[str, Expression] = {}
     for field in have:
         part: Expression | None = held[field.name]
         if (kind := names.get(field.name.lower())) is not None:
             part = _left_over(held[field.name], field.dataType, kind)
-        parts += [] if part is None else [part.alias(field.name)]
-    return F.when(held.isNotNull(), F.struct(*parts)) if parts else None
+        parts |= {} if part is None else {field.name: part}
+    if not parts:
+        return None
+    holds = reduce(or_, (part.isNotNull() for part in parts.values()))
+    return F.when(holds, F.struct(*[part.alias(name) for name, part in parts.items()]))
 
 
 def _with_kept(rows: DataFrame) -> DataFrame:

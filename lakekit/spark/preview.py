@@ -6,13 +6,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from lakekit.batch import MergeResult
 from lakekit.spark.branch import branch_name
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.forms import in_contract_form
+from lakekit.spark.forms import dropped_names, in_contract_form
 from lakekit.spark.pin import pin
 from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
@@ -117,7 +118,9 @@ def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
     contract = merge.contract
     known = merge.spark.table(quote_table(merge.table))
     added = tuple(new_columns(contract, known.columns))
-    known = in_contract_form(known, contract).to(_empty(merge).schema)
+    known = in_contract_form(known, contract)
+    dropped = [known.schema[name] for name in dropped_names(known, contract)]
+    known = known.to(StructType([*_empty(merge).schema.fields, *dropped]))
     if any(statement.startswith("UPDATE ") for statement in evolves):
         known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
     return _Preview(**_fields(merge), seen=known, added=added)

@@ -68,7 +68,7 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
         marked.alias("__old_gone"),
         F.lit(True).alias("__old"),
-        *[F.col(quote(name)).alias(f"__old_{name}") for name in dropped],
+        *[F.col(quote(name)).alias(f"__held_{name}") for name in dropped],
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
     same = (F.col("__gone") == F.col("__old_gone")) & (
@@ -84,9 +84,9 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
     renewed = alike & ~F.col("__gone") & ~F.col("__old_gone")
-    kept = {name: F.when(renewed, F.col(quote(f"__old_{name}"))) for name in dropped}
+    kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
     used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone"]
-    return joined.withColumns(kept).drop(*used, *[f"__old_{name}" for name in dropped])
+    return joined.withColumns(kept).drop(*used, *[f"__held_{name}" for name in dropped])
 
 
 def _unseen() -> Expression:

@@ -246,6 +246,40 @@ def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_field(
     assert rows("name, to_json(city)")[-1] == ("b", '{"at":{"lat":1},"zip":"z"}', 8, None, True)
 
 
+def test_a_column_that_held_nothing_in_a_dropped_field_tells_no_versions_apart(
+    load, rows, spark, table
+):
+    where = "struct<town:struct<name:string>,zip:string>"
+    text = TEXT.replace("city, type: string", f'city, type: "{where}"')
+    fewer = load_contract(text.replace("town:struct<name:string>,", ""))
+    city, promise = {"zip": "z"}, load_contract(text)
+    many = at(5, "a"), at(7, "b", city=city), at(9, "a", city=city)
+    told(load, "changes", 10, *many, promise=promise)
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 11, at(7, "a", city=city), promise=fewer)
+
+    assert rows("id, name") == [(1, "a", 5, None, True)]
+
+
+@pytest.mark.parametrize("name", ["to", "hash", "rest", "gone", "from", "change"])
+def test_a_dropped_column_may_be_called_what_a_late_change_calls_its_own(
+    load, rows, spark, table, name
+):
+    text = TEXT.replace("city, type", f"{name}, type")
+    fewer = load_contract(text.replace(f"  - {{name: {name}, type: string}}\n", ""))
+    told(load, "changes", 5, at(5, "a", **{name: "x"}), promise=load_contract(text))
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 7, at(4, "b"), at(6, "c"), promise=fewer)
+
+    assert rows(f"id, name, `{name}`") == [
+        (1, "b", None, 4, 5, False),
+        (1, "a", "x", 5, 6, False),
+        (1, "c", None, 6, None, True),
+    ]
+
+
 def test_a_partial_record_fills_a_new_column_and_opens_nothing(load, rows, spark, table):
     text = TEXT.replace("keys: [id]", "keys: [id], ignore_null_updates: true")
     text, before = text.replace("[name]", "[name, zip]"), load_contract(text)

@@ -12,7 +12,9 @@ from lakekit.errors import LateExtractError, TooManyDeletedError
 from lakekit.spark.context import Merge
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
+from tests.spark.test_semantics_late import TEXT, at, told
 
 STRICT = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.1"))
 MORE = load_contract(
@@ -130,6 +132,26 @@ def test_a_version_between_two_is_told_as_late_and_the_companion_stays_as_it_is(
         ("close", 1), ("insert", 4),
     ]  # fmt: skip
     assert files() == before
+
+
+@pytest.mark.parametrize("city", ["string", "struct<town:string,zip:string>"])
+def test_what_a_dropped_column_tells_apart_is_told_apart(load, plan, spark, table, tmp_path, city):
+    text = TEXT.replace("city, type: string", f'city, type: "{city}"')
+    fewer = text.replace("town:string,", "")
+    if fewer == text:
+        fewer = text.replace('  - {name: city, type: "string"}\n', "")
+    towns = [town if city == "string" else {"town": town} for town in "xyz"]
+    days = zip((5, 7, 9), "aba", towns, strict=True)
+    said = [at(day, name, city=town) for day, name, town in days]
+    told(load, "changes", 10, *said, promise=load_contract(text))
+    create_or_evolve(spark, load_contract(fewer), table)
+
+    seen = plan(11, at(7, "a"), promise=load_contract(fewer), extract="changes").result
+
+    merge = plan.merge
+    done = merge_scd2(spark, merge.contract, merge.batch, table, staging=merge.place)
+    assert seen == done.model_copy(update={"snapshot_id": None, "committed": False})
+    assert spark.table(table).count() == 2
 
 
 def test_refuses_what_the_merge_refuses(load, plan):
