@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import null_keys
+from lakekit.spark.limits import refuse_rejected
 from lakekit.spark.lines import with_position
-from lakekit.spark.plan import Plan, refuse_rejected
+from lakekit.spark.plan import Plan
 from lakekit.spark.records import read_batch, with_facts
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import with_place

@@ -95,7 +95,14 @@ class Merge:
             return {}
         if size <= SHORT and self.is_small:
             return INTERPRETED
-        return PLANNED_ONCE if size <= LITTLE_BYTES and not self.full else {}
+        return PLANNED_ONCE if size <= LITTLE_BYTES and self._moves_batch_only else {}
+
+    @property
+    def _moves_batch_only(self) -> bool:
+        """Whether neither all versions are shuffled beside the batch, nor all known deletions."""
+        history = self.contract.history
+        beside = history.mode == "append" or (history.remembers and not history.exact)
+        return not (self.full or beside)
 
     def settings_for(self, rows: int) -> dict[str, str]:
         """Return what the session is told beside it for a part that shuffles so many rows."""

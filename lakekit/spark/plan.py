@@ -9,13 +9,13 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.contracts import Contract
-from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.counts import act_counts, scopes_of
+from lakekit.spark.counts import ACTS, act_counts, scopes_of
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
+from lakekit.spark.limits import refuse
 from lakekit.spark.order import Sight
 from lakekit.spark.records import read_batch, sequence_of, with_facts
 from lakekit.spark.settled import Settled
@@ -31,11 +31,12 @@ class Plan:
 
     staged: the rows of keys that move forward only; see `order.resolve`. settled: the versions
     of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
-    are not merged, with `__aside`. touched: how many keys are staged. alive: how many of them and
-    of the settled ones have a current version afterwards. drops: whether versions are written
-    anew. later: columns that the table still fills. digests: the lines that current versions show,
-    if the table does not know them. records: those among which are all that are not merged,
-    parsed; None if that may be any.
+    are not merged, with `__aside`. said: how many of its rows open nothing; they may renew a
+    version, or be remembered. touched: how many keys are staged. alive: how many of them and of
+    the settled ones have a current version afterwards. drops: whether versions are written anew.
+    later: columns that the table still fills. digests: the lines that current versions show, if
+    the table does not know them. records: those among which are all that are not merged, parsed;
+    None if that may be any.
     """
 
     result: MergeResult
@@ -43,6 +44,7 @@ class Plan:
     settled: Settled | None = None
     set_aside: DataFrame | None = None
     remembered: tuple[DataFrame, ...] = ()
+    said: int = 0
     touched: int = 0
     alive: int = 0
     drops: bool = False
@@ -52,9 +54,8 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """How many rows its publishing moves, about."""
-        said = self.result.unchanged if self.digests is not None or self.remembered else 0
-        return self._changes() + said
+        """How many rows its publishing moves, at most."""
+        return self._changes() + self.said
 
     def empty(self) -> bool:
         """Whether the table stays as it is."""
@@ -81,7 +82,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         later_until=merge.properties.get(LATER_UNTIL) or None,
     )
     staged = stage(merge, sight, facts.deletions())
-    _refuse(merge, staged.counts)
+    refuse(merge, staged.counts)
     n, rows = dict(staged.counts), staged.rows
     keys = late_keys(merge, rows, facts, n) if facts.exact else None
     settled = None
@@ -90,6 +91,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         rows = rows.join(keys, list(contract.keys), "left_anti")
         row = rows.agg(*act_counts()).first()
         n |= row.asDict() if row else {}
+    said = sum(n[act] for act in ACTS if act != "open")
     # What only says what is known is counted as it is read, or as a row.
     n["same"] = 0 if staged.all_rows else n["same"]
     return Plan(
@@ -98,6 +100,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         settled=settled,
         set_aside=staged.rows.where(F.col("__aside").isin(*_quarantined(contract))),
         remembered=_remembered(merge, staged, facts, settled),
+        said=said + (settled.unchanged + settled.deletes if settled else 0),
         touched=n["touched"],
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
@@ -111,45 +114,6 @@ def _digests(merge: Merge, staged: Staged) -> DataFrame:
     """Return the keys whose current version a line shows, with its digest."""
     same = staged.rows.where("__aside IS NULL AND __kind = 'same'")
     return sent(same.select(*merge.keys, "__since", *DIGEST), staged.counts["same"])
-
-
-def refuse_rejected(merge: Merge, n: dict[str, Any]) -> None:
-    """Raise if too many records are `rejected` of `all`, with one `fault` of them.
-
-    `null_keys` are how many have a null in their key, which the contract may not suffer at all.
-    """
-    if n["null_keys"] and merge.contract.history.null_keys == "fail":
-        raise TooManyRejectedError(
-            f"{merge.table}: {n['null_keys']} records of run {merge.batch.run_id} have a null in "
-            "their key, and history.null_keys is fail"
-        )
-    allowed = merge.contract.quality.max_rejected_ratio
-    if n["rejected"] > allowed * n["all"]:
-        raise TooManyRejectedError(
-            f"{merge.table}: {n['rejected']} of {n['all']} records of run {merge.batch.run_id} "
-            f"break the contract (one fault: {n['fault']}); quality.max_rejected_ratio allows "
-            f"{allowed}"
-        )
-
-
-def _refuse(merge: Merge, n: dict[str, Any]) -> None:
-    """Raise if the counts break one of the contract's limits."""
-    contract, batch, table = merge.contract, merge.batch, merge.table
-    history, run = contract.history, f"run {batch.run_id}"
-    refuse_rejected(merge, n)
-    deletes = batch.extract == "full" and history.deletes != "ignore"
-    absent = n["absent"] - n["late_absent"] if deletes else 0
-    existing = n["based_alive"] if deletes else 0
-    if absent > history.max_deleted_ratio * existing:
-        raise TooManyDeletedError(
-            f"{table}: {run} would close {absent} of {existing} current keys; "
-            f"history.max_deleted_ratio allows {history.max_deleted_ratio}"
-        )
-    if n["late"] and history.sequence_by is None:
-        raise LateExtractError(
-            f"{table}: {n['late']} keys of {run} have versions that start at or after its "
-            f"extraction time {batch.extraction_time.isoformat()}"
-        )
 
 
 def _quarantined(contract: Contract) -> list[str]:

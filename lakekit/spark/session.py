@@ -42,6 +42,7 @@ _ASKED_OFTEN = (
     "org.apache.spark.sql",
     "org.apache.spark.util.Utils",
     "org.apache.iceberg.spark.Spark3Util",
+    "org.apache.iceberg.TableMetadataParser",
     # The end of a Java iterator is an error, whose kind is looked at.
     "py4j.reflection.TypeUtil",
 )

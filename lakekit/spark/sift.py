@@ -96,25 +96,37 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     some, number = _some(merge), number_of_lists(size)
     if not some:
         return read_whole(merge, base, many=many)
-    lists, digests = write_counted(
-        lists_of(merge.current().select(DIGEST[0]), number),
-        f"{merge.place}/lists",
-        F.sum(F.size("__values")).alias("digests"),
-    )
+    lists, held = _lists(merge, number)
     if count_found(some, lists, number) < ENOUGH * len(some):
         last = merge.properties.get(RENEWED)
         renews = not last or _days_since(last, merge) >= RENEW_AFTER
         return replace(read_whole(merge, base, many=many), renews=renews, all_rows=renews)
-    sifted = _sifted(merge, base, lists, number, digests["digests"] or 0)
+    sifted = _sifted(merge, base, lists, number, held)
     return sifted or replace(read_whole(merge, base), all_rows=True)
 
 
+def _lists(merge: Merge, number: int) -> tuple[DataFrame, dict[str, int]]:
+    """Write lists of the digests of all current versions.
+
+    Returns:
+        The lists, and how many digests they hold (`digests`) and versions have none (`without`).
+    """
+    seen, first = Observation(), DIGEST[0]
+    without = F.count_if(F.col(first).isNull()).alias("without")
+    lists, held = write_counted(
+        lists_of(merge.current().select(first).observe(seen, without), number),
+        f"{merge.place}/lists",
+        F.sum(F.size("__values")).alias("digests"),
+    )
+    return lists, {name: count or 0 for name, count in {**held, **seen.get}.items()}
+
+
 def _sifted(
-    merge: Merge, base: DataFrame, lists: DataFrame, number: int, digests: int
+    merge: Merge, base: DataFrame, lists: DataFrame, number: int, held: dict[str, int]
 ) -> Sides | None:
     """Leave out the lines that are known; None if one came twice, as it may have been superseded.
 
-    `digests` are how many the lists hold.
+    `held` is what is counted of the lists; see `_lists`.
     """
     listed = F.col("__list").isNotNull()
     told, counts = write_counted(
@@ -130,10 +142,11 @@ def _sifted(
         return None
     records = told.where(~listed).drop("__list", "__shown", "__times", "__checks")
     keys = sent(records.select(*merge.keys).distinct(), n["rest"])
-    hidden = digests - n["shown"]
+    hidden = held["digests"] - n["shown"]
     missing = sent(unshown(lists, told), hidden)
     left, based = _left(merge, base, missing, keys)
-    return Sides(records, left, based, n["known"], n["checks"], n["rest"] + hidden)
+    rest = n["rest"] + hidden + held["without"]
+    return Sides(records, left, based, n["known"], n["checks"], rest)
 
 
 def _days_since(moment: str, merge: Merge) -> int:

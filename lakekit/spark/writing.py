@@ -113,7 +113,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     if contract.history.mode == "scd1":
         rows = rows.where("__until IS NULL")
     start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
-    rows = _with_dropped(merge, rows) if plan.drops else rows
+    rows = _with_dropped(merge, plan, rows) if plan.drops else rows
     rows = rows.withColumn("__ingested", kept_apart(merge.moment, F.col("__gone")))
     versions = _select(merge, rows, start, F.col("__until"))
     if plan.settled and plan.settled.versions is not None:
@@ -123,13 +123,13 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     return versions
 
 
-def _with_dropped(merge: Merge, rows: DataFrame) -> DataFrame:
+def _with_dropped(merge: Merge, plan: Plan, rows: DataFrame) -> DataFrame:
     """Let a version that is renewed keep what it holds in columns that the contract has dropped."""
     current, keys = merge.current(), list(merge.contract.keys)
     names = dropped_names(current, merge.contract)
     if not names:
         return rows
-    renewed = rows.where("__act = 'overwrite'").select(*merge.keys)
+    renewed = sent(rows.where("__act = 'overwrite'").select(*merge.keys), plan.touched)
     held = current.join(renewed, keys, "left_semi").select(*merge.keys, *map(quote, names))
     both = rows.join(held, keys, "left")
     kept = {name: F.when(F.col("__act") == "overwrite", F.col(quote(name))) for name in names}

@@ -8,7 +8,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.spark import small
+from lakekit.spark import context, small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import history
@@ -56,12 +56,15 @@ def _is_orderless(combination):
 
 
 @pytest.fixture(autouse=True)
-def every_second_run_is_small(monkeypatch):
-    """Let it overwrite the table, with plans that are interpreted."""
-    few, real = cycle([-1, 1 << 62]), merge_scd2
+def runs_are_small_or_large_or_move_little(monkeypatch):
+    """Let them take turns: plans are interpreted, and overwrite the table, or made once, or not."""
+    ways, real = cycle([(1 << 62, 0), (-1, 1 << 62), (-1, -1)]), merge_scd2
 
     def merge(*arguments, **options):
-        monkeypatch.setattr(small, "FEW_BYTES", next(few))
+        few, little = next(ways)
+        monkeypatch.setattr(small, "FEW_BYTES", few)
+        for limit in ("LITTLE_BYTES", "LITTLE_ROWS"):
+            monkeypatch.setattr(context, limit, little)
         return real(*arguments, **options)
 
     monkeypatch.setattr(replaying, "merge_scd2", merge)

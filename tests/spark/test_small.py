@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit.batch import Batch
+from lakekit.contracts import load_contract
 from lakekit.errors import TooManyRejectedError
 from lakekit.spark import context, scd2, small, stage
 from lakekit.spark.scd2 import merge_scd2
+from tests.spark.conftest import CONTRACT, TIMED
 
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled": "true"}
 
@@ -27,12 +29,12 @@ def seen(spark, table, contract, tmp_path, monkeypatch, planned_as_in_production
 
         monkeypatch.setattr(scd2, step, watched)
 
-    def merge(line='{"id": 1, "name": "Ann"}\n', size=24, promise=contract, extract="full"):
-        file = tmp_path / "x.ndjson"
+    def merge(line='{"id": 1, "name": "Ann"}\n', size=24, promise=contract, extract="full", day=1):
+        file = tmp_path / f"{day}.ndjson"
         file.write_text(line)
-        time = datetime(2026, 1, 1, tzinfo=UTC)
+        time = datetime(2026, 1, day, tzinfo=UTC)
         batch = Batch(
-            run_id="a", extract=extract, extraction_time=time, files=(str(file),), bytes=size
+            run_id=f"{day}", extract=extract, extraction_time=time, files=(str(file),), bytes=size
         )
         merge_scd2(spark, promise, batch, table, staging=tmp_path.as_uri())
         return found["plan_run"], found["publish"]
@@ -96,6 +98,73 @@ def test_what_few_rows_change_is_published_by_plans_made_once(seen, monkeypatch,
 
     expected = COMPILED | (small.PLANNED_ONCE if most else {})
     assert expected.items() <= published.items()
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        {"mode": "append"},
+        {"mode": "scd1", "sequence_by": "at"},
+        {"sequence_by": "at", "late_changes": "ignore"},
+    ],
+)
+def test_a_batch_that_is_read_beside_all_that_is_known_is_planned_again(seen, monkeypatch, history):
+    monkeypatch.setattr(small, "FEW_BYTES", -1)
+    history = TIMED.history.model_copy(update={"sequence_by": None, **history})
+    line = '{"id": 1, "name": "Ann", "at": "2026-01-01T00:00:00Z"}\n'
+
+    planned, _ = seen(
+        line, promise=TIMED.model_copy(update={"history": history}), extract="incremental"
+    )
+
+    assert COMPILED.items() <= planned.items()
+
+
+def test_versions_that_are_renewed_are_rows_that_move(seen, contract, monkeypatch):
+    monkeypatch.setattr(context, "LITTLE_ROWS", 0)
+    history = contract.history.model_copy(update={"track_history_columns": ("name",)})
+    promise = contract.model_copy(update={"history": history})
+    seen(size=None, promise=promise)
+
+    _, published = seen(
+        '{"id": 1, "name": "Ann", "city": "x"}\n', size=None, promise=promise, day=2
+    )
+
+    assert COMPILED.items() <= published.items()
+
+
+def test_deletes_that_only_the_companion_knows_are_rows_that_move(seen, monkeypatch):
+    monkeypatch.setattr(context, "LITTLE_ROWS", 0)
+    history = TIMED.history.model_copy(update={"apply_as_deletes": "name = 'gone'"})
+    promise = TIMED.model_copy(update={"history": history})
+    line = '{"id": 1, "name": "gone", "at": "2026-01-01T00:00:00Z"}\n'
+
+    _, published = seen(line, size=None, promise=promise, extract="changes")
+
+    assert COMPILED.items() <= published.items()
+
+
+def test_versions_whose_line_is_not_known_are_left_of_a_sifted_extract(
+    spark, load, monkeypatch, planned_as_in_production, every_full_extract_is_sifted
+):
+    marked = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark"))
+    told, real = [], stage.write_counted
+
+    def write_counted(*arguments):
+        told.append({name: spark.conf.get(name) for name in small.PLANNED_ONCE})
+        return real(*arguments)
+
+    people = [{"id": n, "name": "Ann"} for n in range(4)]
+    load(1, *people, promise=marked)
+    load(2, *people[:2], promise=marked)
+    monkeypatch.setattr(context, "LITTLE_ROWS", 1)
+    monkeypatch.setattr(stage, "write_counted", write_counted)
+
+    load(3, *people[:2], promise=marked)
+
+    # Two versions that say deleted.
+    assert told
+    assert small.PLANNED_ONCE not in told
 
 
 @pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
