@@ -6,9 +6,9 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.spark.iceberg import load_table
-from lakekit.sql.evolve import evolve_columns, evolve_table, new_columns
+from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import create_table
+from lakekit.sql.tables import EVERY_TABLE, create_table
 from lakekit.sqltypes import parse_type
 from lakekit.steps import CreateTablesResult
 
@@ -34,10 +34,13 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     statements = evolve_table(
         contract, table, columns, properties=properties, partition=partition, newest=newest
     )
-    facts = layout.facts_table(table)
-    # It may be behind its table: a crash can come between the statements.
-    if spark.catalog.tableExists(facts):
-        statements += evolve_columns(contract, facts, describe_table(spark, facts)[0])
+    for beside in (layout.facts_table(table), layout.quarantine_table(table)):
+        # They may be behind their table: a crash can come between the statements.
+        if spark.catalog.tableExists(beside):
+            columns, properties, _ = describe_table(spark, beside)
+            if beside == layout.facts_table(table):
+                statements += evolve_columns(contract, beside, columns)
+            statements += evolve_properties(beside, EVERY_TABLE, properties)
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))

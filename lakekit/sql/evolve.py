@@ -61,7 +61,7 @@ def evolve_table(
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
     # Before they are added: after a crash in between, no one could tell that they are new.
-    statements = _set_properties(table, later | counted, properties)
+    statements = evolve_properties(table, later | counted, properties)
     statements += changes
     statements += _add_digest(contract, table, known)
     statements += [
@@ -71,7 +71,7 @@ def evolve_table(
     ]
     if _must_rehash(contract, known, properties):
         statements.append(_rehash(contract, table))
-    return statements + _set_properties(table, table_properties(contract), properties)
+    return statements + evolve_properties(table, table_properties(contract), properties)
 
 
 def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
@@ -123,9 +123,10 @@ def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
     return [column.name for column in contract.stored if column.name.lower() not in have]
 
 
-def _set_properties(
+def evolve_properties(
     table: str, wanted: Mapping[str, str], properties: Mapping[str, str]
 ) -> list[str]:
+    """Return what gives a table the properties that it should have; it keeps all others."""
     changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
     return [set_properties(table, changed)] if changed else []
 

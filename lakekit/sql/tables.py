@@ -43,14 +43,14 @@ QUARANTINE_DDL = {
     "_source_file": "string",
     "_ingested_at": "timestamp_ntz",
 }
-_EVERY_TABLE = {
+EVERY_TABLE = {
     "format-version": "2",
     "write.parquet.compression-codec": "zstd",
-    # Each run adds two or three manifests, and opens all that there are a handful of times.
+    # A run adds two or three, and its plans open all that there are, a dozen times.
     "commit.manifest.min-count-to-merge": "8",
 }
 BASE_PROPERTIES = {
-    **_EVERY_TABLE,
+    **EVERY_TABLE,
     "write.merge.mode": "merge-on-read",
     "write.update.mode": "merge-on-read",
     "write.delete.mode": "merge-on-read",
@@ -104,7 +104,7 @@ def create_facts_table(contract: Contract, table: str) -> str:
     """Return the DDL of the table that keeps what a history needs for late changes."""
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in FACTS_DDL.items())]
     comment = f"What is known of {contract.contract} and shows in no version of its own"
-    return _create(table, columns, ["`_op`"], _EVERY_TABLE, comment)
+    return _create(table, columns, ["`_op`"], EVERY_TABLE, comment)
 
 
 def _columns(contract: Contract) -> list[str]:
@@ -119,7 +119,7 @@ def create_quarantine_table(contract: Contract, table: str) -> str:
     """Return the DDL of the table that keeps rejected records."""
     columns = [f"{quote(name)} {ddl}" for name, ddl in QUARANTINE_DDL.items()]
     comment = f"Rejected records of {contract.contract}"
-    return _create(table, columns, [], _EVERY_TABLE, comment)
+    return _create(table, columns, [], EVERY_TABLE, comment)
 
 
 def table_properties(contract: Contract) -> dict[str, str]:

@@ -1,9 +1,11 @@
 import pytest
 
+from lakekit import layout
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.spark.iceberg import table_property
 from lakekit.spark.tables import create_or_evolve, describe_table
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import CONTRACT, TIMED
 
 MORE = load_contract(
     CONTRACT.replace("id, type: int", "id, type: bigint")
@@ -59,6 +61,19 @@ def test_a_field_whose_name_needs_quotes_evolves_to_itself(spark, table):
     create_or_evolve(spark, odd, table)
 
     assert create_or_evolve(spark, odd, table).changes == ()
+
+
+@pytest.mark.parametrize("beside", [layout.facts_table, layout.quarantine_table])
+def test_brings_the_tables_beside_it_to_the_properties_of_new_ones(spark, table, load, beside):
+    load(1, {"id": 1, "name": "a", "at": "2026-01-01T00:00:00Z"}, {"id": None}, promise=TIMED)
+    name = f"{beside(table)}"
+    spark.sql(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('commit.manifest.min-count-to-merge')")
+
+    changes = create_or_evolve(spark, TIMED, table).changes
+
+    assert table_property(spark, name, "commit.manifest.min-count-to-merge") == "8"
+    assert len(changes) == 1
+    assert create_or_evolve(spark, TIMED, table).changes == ()
 
 
 def test_names_every_column_that_cannot_be_widened_and_changes_nothing(spark, table):
