@@ -37,7 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
     # The contestants, which may stand still, are ended first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if (options.apart or options.other_bytes) and not _is_one(options):
+        parser.error("--apart and --other-bytes are for one workload: add --history or --changed")
     if options.command in OTHERS:
         other = _other(options.command, options.keys or OTHERS[options.command])
         say(json.dumps(other, indent=2))

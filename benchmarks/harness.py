@@ -4,17 +4,14 @@ Each has a process of its own that lives through the workload. A batch goes roun
 before the next one starts, in an order that changes with the batch; the first batch warms up.
 """
 
-import json
 import os
-import select
-import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,68 +19,11 @@ from typing import Any
 from benchmarks.check import MODEL_LIMIT, agrees_with_model, check
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.generator import Dataset, build
+from benchmarks.processes import ContestantError, Worker
 from benchmarks.workloads import Workload
 from lakekit.spark.session import CATALOG_TABLES
 
 ROOT = Path(__file__).absolute().parent.parent
-PATIENCE = 3600.0
-
-
-class ContestantError(Exception):
-    """A contestant failed, with what it said."""
-
-
-@dataclass
-class Worker:
-    """The process of one contestant."""
-
-    name: str
-    process: subprocess.Popen[str]
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    about: str = ""
-    error: str = ""
-
-    def ask(self, do: str, patience: float = PATIENCE, **arguments: Any) -> Any:
-        """Send one command and wait for its answer; between commands the process stands still."""
-        self._signal(signal.SIGCONT)
-        try:
-            return self._ask(do, patience, arguments)
-        finally:
-            self._signal(signal.SIGSTOP)
-
-    def _signal(self, number: int) -> None:
-        """Tell the process and the JVM that belongs to it, if they have not ended."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
-
-    def _ask(self, do: str, patience: float, arguments: dict[str, Any]) -> Any:
-        pipe_in, pipe_out = self.process.stdin, self.process.stdout
-        assert pipe_in is not None and pipe_out is not None  # noqa: S101  opened as pipes
-        ready: Sequence[Any] = ()
-        try:
-            pipe_in.write(json.dumps({"do": do, **arguments}) + "\n")
-            pipe_in.flush()
-            ready, _, _ = select.select([pipe_out], [], [], patience)
-            line = pipe_out.readline() if ready else ""
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            why = "its process ended" if self.process.poll() is not None else "no answer in time"
-            raise ContestantError(f"{do}: {why}")
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise ContestantError(f"{do}: {answer['error']}")
-        return answer["value"]
-
-    def end(self) -> None:
-        """Stop the process and the JVM that belongs to it."""
-        try:
-            self.ask("close", patience=60)
-            self._signal(signal.SIGCONT)
-            self.process.communicate(timeout=60)
-        except (ContestantError, subprocess.TimeoutExpired, ValueError):
-            self._signal(signal.SIGKILL)
-            self.process.wait()
 
 
 @dataclass(frozen=True)
@@ -142,7 +82,8 @@ def measure(
     workers: list[Worker] = []
     entries = {}
     try:
-        workers = [course.start(name, data) for name in names]
+        for name in names:
+            workers.append(course.start(name, data))
         with ThreadPoolExecutor(2) as pool:  # preparing is not timed
             list(pool.map(lambda worker: _guarded(worker, _prepare, say), workers))
         for number in range(workload.batches):

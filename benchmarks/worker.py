@@ -81,6 +81,8 @@ class _Server:
         spark = getattr(self.contestant, "spark", None)
         if spark is not None:
             spark.sparkContext._jvm.System.gc()
+            # Spark drops what is no longer referred to in a thread of its own.
+            time.sleep(1)
 
     def _the(self) -> Contestant:
         if self.contestant is None:
