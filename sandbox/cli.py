@@ -1,6 +1,8 @@
 """The command line `lakekit`."""
 
+import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,5 +52,8 @@ def _faults_as_exit_code() -> Iterator[None]:
 
 def main() -> None:
     """Run the command line."""
+    # PySpark hands over times in the zone of its process; all that is shown is UTC.
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     with _faults_as_exit_code():
         app(args=take(sys.argv[1:]))

@@ -19,7 +19,7 @@ from lakekit.spark.small import (
     SHORT,
     has_few_versions,
 )
-from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.identifiers import moment_literal, quote, quote_table
 from lakekit.sql.line_hash import EVOLVED, reading
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
@@ -70,7 +70,7 @@ class Merge:
     @property
     def moment(self) -> Expression:
         """The run's extraction time, UTC, without zone."""
-        return F.lit(naive_utc(self.batch.extraction_time)).cast("timestamp_ntz")
+        return F.expr(moment_literal(naive_utc(self.batch.extraction_time)))
 
     @property
     def full(self) -> bool:

@@ -10,7 +10,7 @@ from lakekit.contracts import Column, Contract
 from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
 from lakekit.spark.lines import landed
-from lakekit.sql.identifiers import literal, quote
+from lakekit.sql.identifiers import literal, moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
@@ -111,7 +111,7 @@ def moment_of(contract: Contract, batch: Batch) -> Expression:
     """
     if contract.history.sequence_by is not None:
         return sequence_of(contract)
-    now = F.expr(f"TIMESTAMP_NTZ {literal(str(naive_utc(batch.extraction_time)))}")
+    now = F.expr(moment_literal(naive_utc(batch.extraction_time)))
     return kept_apart(now, F.col("__start") < 0)
 
 

@@ -22,7 +22,7 @@ from lakekit.spark.branch import (
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.pin import Pin
 from lakekit.sql import merge_scd2 as sql
-from lakekit.sql.identifiers import quote
+from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 
 BRANCH = f"{PREFIX}rebuild"
@@ -47,7 +47,7 @@ class Replacement:
         if self.keys is not None:
             return rows.join(F.broadcast(self.keys), list(self.contract.keys), "left_semi")
         if self.since is not None:
-            end, since = F.col("_valid_to"), F.lit(naive_utc(self.since)).cast("timestamp_ntz")
+            end, since = F.col("_valid_to"), F.expr(moment_literal(naive_utc(self.since)))
             return rows.where(end.isNull() | (end >= since))
         return rows
 

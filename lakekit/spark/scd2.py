@@ -16,7 +16,7 @@ from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
-from lakekit.spark.session import session_settings
+from lakekit.spark.session import IN_UTC, session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import LINES, RENEWED
@@ -48,7 +48,7 @@ def merge_scd2(
     try:
         for attempt in range(ATTEMPTS):
             merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")
-            with session_settings(spark, merge.settings):
+            with session_settings(spark, IN_UTC | merge.settings):
                 done = _attempt(merge)
             if done is not None:
                 return done

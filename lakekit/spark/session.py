@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
 );
 """
 
+# Where a predicate of a contract, or a text, does not name another zone.
+IN_UTC = {"spark.sql.session.timeZone": "UTC"}
+
 _ASKED_OFTEN = (
     "functions.col",
     "functions.lit",

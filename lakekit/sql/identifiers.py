@@ -1,6 +1,7 @@
 """The one place where names and values enter SQL text."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from lakekit.partitions import PartitionField
 
@@ -47,6 +48,18 @@ def literal(text: str) -> str:
     """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def moment_literal(moment: datetime) -> str:
+    """Return a time without zone as a literal of Spark SQL.
+
+    PySpark takes one of Python for a time in the zone of its process.
+
+    Example:
+        >>> moment_literal(datetime(2026, 1, 1))
+        "TIMESTAMP_NTZ '2026-01-01 00:00:00.000000'"
+    """
+    return f"TIMESTAMP_NTZ {literal(moment.isoformat(sep=' ', timespec='microseconds'))}"
 
 
 def same_key(keys: Iterable[str], left: str, right: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from lakekit.sql.identifiers import quote, quote_table, same_key
+from lakekit.sql.identifiers import moment_literal, quote, quote_table, same_key
 from lakekit.sql.line_hash import DIGEST
 
 _DROP = "WHEN MATCHED AND s.`__drop` THEN DELETE"
@@ -58,5 +58,5 @@ def _merge(table: str, branch: str, view: str, on: str, *clauses: str) -> str:
 
 def delete_since(table: str, branch: str, moment: datetime) -> str:
     """Return the deletion of the versions that held at or after a moment (UTC, without zone)."""
-    at = f"TIMESTAMP_NTZ '{moment.isoformat(sep=' ', timespec='microseconds')}'"
+    at = moment_literal(moment)
     return f"DELETE FROM {branch_of(table, branch)} WHERE _valid_to IS NULL OR _valid_to >= {at}"

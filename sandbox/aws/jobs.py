@@ -160,7 +160,7 @@ class Jobs:
             return worker
         if worker:
             worker.kill()
-        environment = self._settings.child_environment()
+        environment = {**self._settings.child_environment(), "TZ": ":UTC"}
         log = self._settings.logs / "jobs" / "worker.log"
         self._worker, self._conf = (
             Worker("job_worker.py", root=self._settings.root, environment=environment, log=log),

@@ -1,6 +1,7 @@
 """The command line as a person runs it, in processes of its own."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,10 @@ CONTRACT = "config/contracts/airports.yaml"
 
 def lakekit(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "lakekit"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    elsewhere = {**os.environ, "TZ": "America/New_York"}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=elsewhere
+    )
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +46,17 @@ def test_merge_prints_one_json_object_per_run_and_nothing_else(merged):
 
 
 def test_sql_and_history_read_what_was_merged(merged, warehouse):
-    query = "SELECT count(*) AS n, count_if(_is_current) AS current FROM airports"
+    query = (
+        "SELECT count(*) AS n, count_if(_is_current) AS current, max(_valid_from) AS last, "
+        "CAST(max(_valid_from) AS timestamp) AS same FROM airports"
+    )
     counted = lakekit("sql", query, "--warehouse", warehouse, "--format", "ndjson")
     versions = lakekit(
         "history", "airports", "--key", "icao=EHAM", "--warehouse", warehouse, "--format", "csv"
     )
 
-    assert json.loads(counted.stdout) == {"n": 29040, "current": 28270}
+    last = "2025-09-09T00:00:00"
+    assert json.loads(counted.stdout) == {"n": 29040, "current": 28270, "last": last, "same": last}
     assert versions.stdout.splitlines()[1].startswith("EHAM,AMS,Amsterdam Airport Schiphol")
     assert "_line_hash" not in versions.stdout
 
