@@ -23,8 +23,8 @@ test: $(READY) lint ## Lint, types, import contracts, then all tests of the defa
 	$(ENV) && $(PY) -m pytest $(TWO)
 
 .PHONY: test-long
-test-long: $(READY) ## The merge against its model, on ten thousand random histories
-	$(ENV) && $(PY) -m pytest tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py --histories 10000
+test-long: $(READY) ## The merge against its model, on ten thousand random histories (SEED=n for others)
+	$(ENV) && $(PY) -m pytest tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py --histories 10000 --seed $(or $(SEED),0)
 
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, AWS only as moto

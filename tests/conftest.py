@@ -23,3 +23,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=HISTORIES,
         help="how many random histories",
     )
+    parser.addoption("--seed", type=int, default=0, help="of the first ones: others than ever")

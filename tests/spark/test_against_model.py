@@ -35,9 +35,9 @@ def pytest_generate_tests(metafunc):
         share = -(-histories // len(chosen))
         tables = -(-share // MOST_KEYS)
         keys = -(-share // tables)
-        told = [
-            (c, seed, TOGETHER.get((c.name, seed), keys)) for seed in range(tables) for c in chosen
-        ]
+        first = metafunc.config.getoption("seed")
+        seeds = range(first, first + tables)
+        told = [(c, s, TOGETHER.get((c.name, s), keys)) for s in seeds for c in chosen]
         names = [f"{c.name}-{seed}" for c, seed, _ in told]
         metafunc.parametrize(("combination", "seed", "keys"), told, ids=names)
     elif "shuffled" in metafunc.fixturenames:
