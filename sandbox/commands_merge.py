@@ -110,9 +110,15 @@ def rebuild(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Derive a table again from its landed runs and publish it in one commit.
+    """Derive a table again from its landed runs and publish what is right.
+
+    The table has one commit; its companion, if there is one, has its own before it.
 
     Example: lakekit rebuild --table airports --warehouse warehouse
+
+    Example: lakekit rebuild --table airports --from 2025-01-01T00:00:00Z --warehouse warehouse
+
+    Example: lakekit rebuild --table airports --keys keys.ndjson --warehouse warehouse
     """
     if since and keys:
         raise InvalidStepInputError("give --from or --keys, not both")

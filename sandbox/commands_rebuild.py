@@ -30,6 +30,9 @@ def rebuild(
     """Derive a table of the sandbox again from its landing bucket; exit code 1 if that fails.
 
     Example: lakekit sandbox rebuild --table airports --source airports_api
+
+    Example: lakekit sandbox rebuild --table airports --source airports_api
+    --from 2025-01-01T00:00:00Z
     """
     arguments = {"source": source, "table": table}
     if since:

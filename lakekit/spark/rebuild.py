@@ -1,4 +1,7 @@
-"""Rebuild: derive a table again from its landed runs, and publish what comes out in one commit."""
+"""Rebuild: derive a table again from its landed runs, and publish what comes out.
+
+The table has one commit; its companion, if there is one, has its own before it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
