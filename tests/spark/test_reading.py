@@ -60,6 +60,8 @@ EXPECTED = [
      ("deleted", "WIOS", "Susilo")},
     {("EHAM", 28, "Schiphol"), ("EHAM", 1, "Amsterdam"), ("WIOS", 1, None)},
     {("EHAM", "Schiphol"), ("WIOS", "Susilo")},
+    {("updated", "EHAM", "Amsterdam"), ("inserted", "KJFK", "Kennedy"),
+     ("deleted", "WIOS", "Susilo")},
 ]  # fmt: skip
 SHOWN = [
     "SELECT icao, name FROM airports_current",
@@ -67,6 +69,7 @@ SHOWN = [
     "SELECT _change, icao, name FROM {rows}",
     "SELECT icao, day(departed_at), name FROM {rows}",
     "SELECT icao, name FROM {rows}",
+    "SELECT _change, icao, name FROM {rows}",
 ]
 
 
@@ -97,7 +100,14 @@ def test_the_page_holds_the_texts_of_the_builders():
         reading.temporal_join(
             "flights", "airports", ["icao"], event_time="departed_at", columns=["name"]
         ),
-    ):
+        reading.changes_between(
+            "airports", ["icao"], between, columns=["icao", "name", "city"], dialect="athena"
+        ),
+        reading.temporal_join(
+            "flights", "airports", ["icao"],
+            event_time="departed_at", columns=["name"], dialect="athena",
+        ),
+    ):  # fmt: skip
         assert text in page
 
 
