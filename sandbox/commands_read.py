@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakekit.errors import InvalidStepInputError
+from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from sandbox.arguments import parse_time
 from sandbox.local import Form, Warehouse, opened
 from sandbox.output import render
@@ -49,6 +49,8 @@ def history(
     where = " AND ".join(conditions)
     query = f"SELECT * FROM {quote_table(table)} WHERE {where} ORDER BY _valid_from"
     with opened(warehouse) as spark:
+        if "_valid_from" not in spark.table(quote_table(table)).columns:
+            raise SchemaMismatchError(f"{table}: no history table; it has no _valid_from")
         _show_versions(spark.sql(query), form)
 
 

@@ -21,6 +21,13 @@ history:
   apply_as_deletes: op = 'D'
   except_columns: [op]
 """
+EVENTS = """
+contract: events
+source: people_api
+endpoint: {path: /events}
+schema: [{name: id, type: int}]
+history: {mode: append, keys: [id]}
+"""
 SCRIPT = """
 import json, sys
 from typer.testing import CliRunner
@@ -57,10 +64,12 @@ def told(tmp_path_factory) -> dict[str, dict]:
         lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
         (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
     (folder / "keys.ndjson").write_text('{"id": 1}\n')
+    (folder / "events.yaml").write_text(EVENTS)
     promise = ["--contract", str(folder / "people.yaml")]
     runs = {
         day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in range(1, 5)
     }
+    events = ["--contract", str(folder / "events.yaml"), *runs[1]]
     lines = {
         "plan first": ["plan-merge", *promise, *runs[1], "--json"],
         "merge": ["merge", *promise, *runs[1], *runs[2], "--json"],
@@ -78,6 +87,9 @@ def told(tmp_path_factory) -> dict[str, dict]:
         "no table": ["rebuild", "--table", "nobody"],
         "no history": ["as-of", "nobody", time(1)],
         "no zone": ["as-of", "people", "2026-01-01"],
+        "events": ["merge", *events],
+        "no versions": ["history", "events", "--key", "id=1"],
+        "no past": ["as-of", "events", time(1)],
     }
     asked = [[*line, "--warehouse", str(folder / "warehouse")] for line in lines.values()]
     done = subprocess.run(
@@ -150,6 +162,8 @@ def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(tol
         ("no table", "contract.yaml: not there; only merged tables can be rebuilt"),
         ("no history", "InvalidStepInputError('[TABLE_OR_VIEW_NOT_FOUND]"),
         ("no zone", "has no time zone; append Z for UTC"),
+        ("no versions", "events: no history table; it has no _valid_from"),
+        ("no past", "events: no history table; it has no _valid_from"),
     ],
 )
 def test_a_fault_is_one_line(told, command, error):
