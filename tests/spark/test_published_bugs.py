@@ -124,7 +124,7 @@ CHANGES = [
         [("a", None, 5, 12), ("b", None, 12, 20), ("c", None, 20, None)],
     ),
     Story(
-        "what_was_said_again_counts_when_a_late_change_comes [Auto CDC #56311, #56436]",
+        "what_was_said_again_counts_when_a_late_change_comes [Spark #56311, #56436]",
         [[at(5, "a"), at(10, "a")], [at(15, "a"), at(20, "c")], [at(12, "b")]],
         [
             ("a", None, 5, 12),
@@ -149,7 +149,7 @@ CHANGES = [
         [("a", None, 5, 10), ("b", None, 10, 20), ("c", None, 20, None)],
     ),
     Story(
-        "a_delete_before_its_insert_holds [Auto CDC tombstones, #56016]",
+        "a_delete_before_its_insert_holds [Spark #56016]",
         [[gone(8)], [at(5, "a")]],
         [("a", None, 5, 8)],
     ),
@@ -170,7 +170,7 @@ CHANGES = [
         ],
     ),
     Story(
-        "of_one_moment_one_record_counts [Auto CDC #57495]",
+        "of_one_moment_one_record_counts [Spark #57495]",
         [[at(5, "a"), at(5, "b")], [at(5, "c")]],
         [("c", None, 5, None)],
     ),

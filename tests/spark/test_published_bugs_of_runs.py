@@ -69,6 +69,24 @@ def test_parts_of_a_key_are_not_glued_together(load, rows):
     assert rows() == [(1, "a", "bc", 1, None, True), (2, "ab", "c", 1, 2, False)]
 
 
+def test_parts_of_a_key_hold_any_separator_and_null_is_no_empty_string(load, rows):
+    """dbt: dbt_scd_id joins the parts by "|", with nulls as empty strings."""
+    both = contract_with("keys: [name, city]")
+    parts = [("a|b", "c"), ("a", "b|c"), ("", "a"), ("a", "")]
+    records = [{"id": n, "name": name, "city": city} for n, (name, city) in enumerate(parts)]
+    load(1, *records, promise=both)
+
+    done = load(2, *records[::2], {"id": 3, "name": "a", "city": None}, promise=both)
+
+    assert (done.unchanged, done.deleted, done.quarantined) == (2, 2, 1)
+    assert rows() == [
+        (0, "a|b", "c", 1, None, True),
+        (1, "a", "b|c", 1, 2, False),
+        (2, "", "a", 1, None, True),
+        (3, "a", "", 1, 2, False),
+    ]
+
+
 def test_a_null_key_does_not_keep_others_from_closing(load, rows, spark, table):
     """dlt: NOT IN a set with a null is never true."""
     load(1, ANN, BEN)

@@ -4,8 +4,10 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError, TooManyDeletedError
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import ANN, BEN, CONTRACT
+from tests.spark.phases import crash_at_the_end_of
 
 CITY = "  - {name: city, type: string}"
 MARKED = CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark")
@@ -109,6 +111,24 @@ def test_a_run_leaves_no_temporary_files_whether_it_is_merged_or_refused(load, t
         load(3, BEN, promise=careful)
 
     assert not [path for path in (tmp_path / "s").rglob("*") if path.is_file()]
+
+
+def test_a_run_makes_and_drops_no_table_but_its_own(load, spark, table, monkeypatch):
+    """dbt-glue #543: the staging table is dropped as if it were a view, which fails."""
+
+    def tables():
+        return {row["tableName"] for row in spark.sql("SHOW TABLES IN lake.local").collect()}
+
+    before = tables()
+    load(1, ANN, BEN)
+    made = load_table(spark, table).uuid()
+
+    with crash_at_the_end_of(monkeypatch, "merge"):
+        load(2, {**ANN, "city": "Rome"}, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert tables() - before == {table.rpartition(".")[2]}
+    assert load_table(spark, table).uuid() == made
 
 
 def test_a_table_of_the_same_name_in_another_database_is_left_alone(spark, table, contract, load):
