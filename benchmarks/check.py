@@ -18,7 +18,6 @@ from benchmarks.columns import columns_of, keys_of, select_list
 from benchmarks.generator import FIRST_DAY, Dataset, connect
 
 TIMES = ("valid_from", "valid_to")
-MODEL_LIMIT = 2_000
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.check import MODEL_LIMIT, agrees_with_model, check
+from benchmarks.check import agrees_with_model, check
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.generator import Dataset, build
 from benchmarks.processes import ContestantError, Worker
-from benchmarks.workloads import Workload
+from benchmarks.workloads import MODEL_LIMIT, Workload
 from lakekit.spark.session import CATALOG_TABLES
 
 ROOT = Path(__file__).absolute().parent.parent

@@ -5,6 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Extract = Literal["full", "incremental"]
+KeyType = Literal["bigint", "string", "composite"]
+# Keys up to which the independent model says in seconds what must come out.
+MODEL_LIMIT = 2_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Workload:
     deleted: float = 0.001
     batch: float = 0.02
     null_flips: float = 0.1
-    key_type: Literal["bigint", "string", "composite"] = "bigint"
+    key_type: KeyType = "bigint"
     seed: int = 7
     other_bytes: bool = False
     mixed: bool = True
@@ -73,6 +76,7 @@ def shape(keys: int, history: int, changed: float, extract: Extract, **rest: Any
 def quick(keys: int = 100_000) -> list[Workload]:
     """Return the set that two cores finish in minutes."""
     return [
+        shape(MODEL_LIMIT, 4, 0.1, "full"),
         shape(keys, 4, 0.01, "full"),
         shape(keys, 4, 0.01, "incremental"),
         shape(keys, 4, 0.0, "full"),
@@ -86,16 +90,16 @@ def full(keys: int = 2_000_000, largest: int = 5_000_000) -> list[Workload]:
 
 def _sweeps(keys: int, largest: int) -> Iterator[Workload]:
     extracts: tuple[Extract, ...] = ("full", "incremental")
+    yield from (shape(MODEL_LIMIT, 4, 0.1, extract) for extract in extracts)
     for extract in extracts:
         yield from (shape(keys, history, 0.01, extract) for history in (0, 1, 4, 9))
     for extract in extracts:
-        shares = (0.0, 0.0001, 0.001, 0.1, 1.0)
+        shares = (0.0, 0.0001, 0.001, 0.01, 0.1, 1.0)
         yield from (shape(keys // 4, 4, changed, extract) for changed in shares)
     yield shape(keys, 4, 0.0, "full")
     yield shape(keys, 4, 0.01, "full", other_bytes=True)
     for extract in extracts:
         sizes = (10_000, 100_000, 1_000_000, largest)
         yield from (shape(size, 1, 0.01, extract) for size in sizes)
-    yield from (
-        shape(keys // 4, 4, 0.01, "full", key_type=kind) for kind in ("string", "composite")
-    )
+    kinds: tuple[KeyType, ...] = ("bigint", "string", "composite")
+    yield from (shape(keys // 4, 4, 0.01, "full", key_type=kind) for kind in kinds)
