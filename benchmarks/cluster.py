@@ -74,7 +74,7 @@ def _wait_for(log: Path, pattern: str) -> str:
 
 
 def spread_of(spark: Any) -> list[dict[str, Any]]:
-    """Return, for each finished stage, its time and how many tasks each executor did."""
+    """Return, for each finished stage, how many tasks each executor did, and their seconds."""
     context = spark.sparkContext
     jvm, gateway = context._jvm, context._gateway
     context._jsc.sc().listenerBus().waitUntilEmpty()
@@ -87,16 +87,19 @@ def spread_of(spark: Any) -> list[dict[str, Any]]:
             continue
         by_executor = store.executorSummary(stage.stageId(), stage.attemptId())
         entries = by_executor.iterator()
-        tasks = {}
+        tasks, seconds = {}, {}
         while entries.hasNext():
             entry = entries.next()
-            tasks[str(entry._1())] = int(entry._2().succeededTasks())
+            executor, did = str(entry._1()), entry._2()
+            tasks[executor] = int(did.succeededTasks())
+            seconds[executor] = did.taskTime() / 1000
         found.append(
             {
                 "stage": stage.stageId(),
                 "name": stage.name(),
                 "task_seconds": stage.executorRunTime() / 1000,
                 "tasks": tasks,
+                "seconds": seconds,
             }
         )
     return sorted(found, key=lambda stage: int(stage["stage"]))

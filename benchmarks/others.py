@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
@@ -64,18 +65,21 @@ def reads(keys: int) -> dict[str, Any]:
         )
         it.spark.sql(f"REFRESH TABLE {it.table}")
         compacted = _query_seconds(it.spark, query)
+        it.read_back(place.folder / "read_back")
         found[name] = {
             "after_ten_runs": after, "compacted": compacted, "ratio": after / compacted,
             "files_before": files, "files_after": it.files(),
+            "correct": check(place.data, place.folder / "read_back").correct,
         }  # fmt: skip
         it.close()
     texts = [
         f"{name}: {each['after_ten_runs']:.2f} s after ten runs, {each['compacted']:.2f} s "
-        f"compacted, ratio {each['ratio']:.2f}"
+        f"compacted, ratio {each['ratio']:.2f}{'' if each['correct'] else ', table WRONG'}"
         for name, each in found.items()
     ]
     what = f"Sum, maximum and count over the current rows of {keys} keys, ten incremental runs: "
-    return found | {"text": what + "; ".join(texts) + "."}
+    correct = found["lakekit"]["correct"]
+    return found | {"correct": correct, "text": what + "; ".join(texts) + "."}
 
 
 def _query_seconds(spark: Any, query: str) -> float:
@@ -107,22 +111,27 @@ def cluster(keys: int) -> dict[str, Any]:
         it.read_back(target)
         it.close()
     verdict = check(place.data, target)
-    tasks: dict[str, int] = {}
-    for stage in stages:
-        for executor, count in stage["tasks"].items():
-            tasks[executor] = tasks.get(executor, 0) + count
+    tasks, busy = (_per_executor(stages, name) for name in ("tasks", "seconds"))
     shared = [s for s in stages if len(s["tasks"]) > 1]
     divisible = [s for s in stages if sum(s["tasks"].values()) > 1]
     right = "correct" if verdict.correct else "WRONG"
+    each = ", ".join(f"{name}: {tasks[name]} tasks, {busy[name]:.2f} s" for name in sorted(tasks))
     text = (
         f"Standalone master and two workers, {keys} keys, 1 % changed, full extract: the last "
-        f"merge took {seconds:.2f} s, the table is {right}; tasks per executor {tasks}; "
+        f"merge took {seconds:.2f} s, the table is {right}; executor {each}; "
         f"{len(shared)} of {len(divisible)} stages with several tasks ran on both."
     )
     return {
         "seconds": seconds, "correct": verdict.correct, "tasks_per_executor": tasks,
-        "stages": stages, "text": text,
+        "seconds_per_executor": busy, "stages": stages, "text": text,
     }  # fmt: skip
+
+
+def _per_executor(stages: Sequence[dict[str, Any]], figure: str) -> dict[str, float]:
+    total: Counter[str] = Counter()
+    for stage in stages:
+        total.update(stage[figure])
+    return dict(total)
 
 
 def _merge_all(it: Any, data: Dataset) -> tuple[float, list[dict[str, Any]]]:

@@ -1,13 +1,17 @@
 """Medians, ratios and the table of a report."""
 
-from benchmarks.summary import markdown, summarise
+import pytest
+
+from benchmarks.summary import across, faults, markdown, summarise
+from benchmarks.workloads import shape
 
 MACHINE = {"text": "two cores"}
+MODEL = "expectation_checked_against_model"
 
 
-def _run(seconds, written=10):
+def _run(seconds, written=10, read=5):
     return {
-        "seconds": seconds, "read": 5, "written": written, "new_files": 1, "new_bytes": 9,
+        "seconds": seconds, "read": read, "written": written, "new_files": 1, "new_bytes": 9,
         "peak_rss": 7_000_000,
     }  # fmt: skip
 
@@ -16,9 +20,18 @@ def _measured(**contestants):
     return {"workload": "w", "contestants": contestants}
 
 
-def _contestant(*seconds, correct=True, written=10):
+def _swept(load, **contestants):
+    measured = _measured(**contestants)
+    return summarise(measured | {"workload": load.name, "parameters": load.as_dict()})
+
+
+def _summary(*workloads, **others):
+    return {"workloads": list(workloads), "others": others}
+
+
+def _contestant(*seconds, correct=True, written=10, read=5):
     verdict = {"correct": correct, "missing": 0, "unexpected": 3, "columns": {"city": 3}}
-    runs = [_run(s, written) for s in seconds]
+    runs = [_run(s, written, read) for s in seconds]
     return {"about": "", "runs": runs, "files": {"data": 2}, "verdict": verdict}
 
 
@@ -32,8 +45,8 @@ def test_the_median_leaves_the_warm_up_out():
 def test_ratios_are_to_lakekit_and_to_the_floor():
     found = summarise(
         _measured(
-            lakekit=_contestant(9, 2, written=30),
-            floor=_contestant(9, 1, written=20),
+            lakekit=_contestant(9, 2, written=30, read=12),
+            floor=_contestant(9, 1, written=20, read=10),
             article_cow=_contestant(9, 10),
         )
     )["contestants"]
@@ -41,6 +54,8 @@ def test_ratios_are_to_lakekit_and_to_the_floor():
     assert found["article_cow"]["ratio_to_lakekit"] == 5
     assert found["article_cow"]["ratio_to_floor"] == 10
     assert found["lakekit"]["written_to_floor"] == 1.5
+    assert found["lakekit"]["read_to_floor"] == 1.2
+    assert found["floor"]["read_to_floor"] == 1
 
 
 def test_without_the_floor_no_ratio_to_it_is_claimed():
@@ -81,3 +96,155 @@ def test_a_contestant_of_another_kind_is_marked_as_apart():
 
     assert "| dlt_duckdb (apart) |" in text
     assert "another kind of engine" in text
+
+
+def test_the_ratios_of_bytes_stand_beside_them_in_the_table():
+    mega = 1_000_000
+    measured = _measured(
+        lakekit=_contestant(9, 2, read=12 * mega, written=30 * mega),
+        floor=_contestant(9, 1, read=10 * mega, written=20 * mega),
+    )
+
+    text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
+
+    assert "| read MB | / floor | written MB | / floor |" in text
+    assert "| 12.0 | 1.20 | 30.0 | 1.50 |" in text
+
+
+def test_the_cells_of_every_row_are_as_many_as_those_of_the_head():
+    measured = _measured(
+        lakekit=_contestant(9, 2), mack={"absent": "no"}, dbt={"runs": [], "error": "no answer"}
+    )
+
+    text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
+
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+
+
+def test_what_the_model_says_of_the_expectation_is_told():
+    part = summarise(_measured(lakekit=_contestant(9, 2)))
+    told = [
+        markdown({"machine": MACHINE, "workloads": [{**part, MODEL: agrees}]})
+        for agrees in (True, False, None)
+    ]
+
+    assert "The expected table agrees with the independent model." in told[0]
+    assert "The expected table DISAGREES with the independent model." in told[1]
+    assert "model" not in told[2]
+
+
+@pytest.mark.parametrize("extract", ["full", "incremental"])
+def test_most_versions_are_told_as_a_ratio_to_none(extract):
+    found = across(
+        [
+            _swept(shape(500, 0, 0.01, extract), lakekit=_contestant(9, 2), dbt=_contestant(9, 4)),
+            _swept(shape(500, 4, 0.01, extract), lakekit=_contestant(9, 9), dbt=_contestant(9, 9)),
+            _swept(shape(500, 9, 0.01, extract), lakekit=_contestant(9, 3), dbt=_contestant(9, 8)),
+        ]
+    )
+
+    assert [each["what"] for each in found] == ["9 / 0 closed versions"]
+    assert found[0]["ratios"] == {"lakekit": 1.5, "dbt": 2}
+
+
+@pytest.mark.parametrize("extract", ["full", "incremental"])
+def test_an_unchanged_extract_is_told_as_a_ratio_to_a_changed_one(extract):
+    found = across(
+        [
+            _swept(shape(500, 4, 0.0, extract), lakekit=_contestant(9, 1)),
+            _swept(shape(500, 4, 0.01, extract), lakekit=_contestant(9, 4)),
+        ]
+    )
+
+    assert [(each["what"], each["ratios"]) for each in found] == [
+        ("unchanged / 1 % changed", {"lakekit": 0.25})
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        shape(900, 0, 0.01, "full"),
+        shape(500, 0, 0.01, "incremental"),
+        shape(500, 0, 0.01, "full", key_type="string"),
+        shape(500, 0, 0.1, "full"),
+    ],
+)
+def test_workloads_that_differ_in_more_are_not_told_as_a_ratio(other):
+    one = _swept(shape(500, 9, 0.01, "full"), lakekit=_contestant(9, 1))
+
+    assert across([one, _swept(other, lakekit=_contestant(9, 1))]) == []
+
+
+def test_the_ratios_of_workloads_are_a_table_and_who_failed_has_none():
+    failed = {"runs": [], "error": "run: no answer"}
+    none = _swept(shape(500, 0, 0.01, "full"), lakekit=_contestant(9, 2), dbt=_contestant(9, 1))
+    most = _swept(shape(500, 9, 0.01, "full"), lakekit=_contestant(9, 3), dbt=failed)
+    ratios = across([none, most])
+
+    text = markdown({"machine": MACHINE, "workloads": [none, most], "across": ratios})
+
+    assert "| ratio of the seconds | of | lakekit |" in text
+    assert f"| 9 / 0 closed versions | {most['workload']} | 1.50 |" in text
+
+
+def test_who_did_which_stage_of_a_cluster_is_a_table():
+    stages = [
+        {"stage": 3, "name": "a|b", "tasks": {"0": 4, "1": 2}, "seconds": {"0": 1.5, "1": 0.25}},
+        {"stage": 5, "name": "c", "tasks": {"1": 1}, "seconds": {"1": 2.0}},
+    ]
+    others = {"cluster": {"text": "It merged.", "stages": stages}}
+
+    text = markdown({"machine": MACHINE, "workloads": [], "others": others})
+
+    assert "| stage | what | tasks of 0 | seconds of 0 | tasks of 1 | seconds of 1 |" in text
+    assert "| 3 | a\\|b | 4 | 1.50 | 2 | 0.25 |" in text
+    assert "| 5 | c | 0 | 0.00 | 1 | 2.00 |" in text
+
+
+def test_a_right_benchmark_has_no_faults():
+    part = summarise(_measured(lakekit=_contestant(9, 2), floor=_contestant(9, 1)))
+    others = {"small": {"wrong": []}, "cluster": {"correct": True}, "layouts": {}}
+
+    assert faults(_summary({**part, MODEL: True}, **others)) == []
+
+
+def test_the_faults_of_peers_are_results():
+    part = summarise(
+        _measured(
+            lakekit=_contestant(9, 2),
+            sqlmesh=_contestant(9, 2, correct=False),
+            dbt={"runs": [], "error": "run: no answer"},
+            mack={"absent": "its packages cannot be installed"},
+        )
+    )
+
+    assert faults(_summary(part)) == []
+
+
+@pytest.mark.parametrize(
+    ("lakekit", "why"),
+    [
+        (_contestant(9, 2, correct=False), "w: lakekit's table is wrong"),
+        ({"runs": [], "error": "run: out of memory\nat"}, "w: lakekit failed: run: out of memory"),
+    ],
+)
+def test_a_wrong_table_of_lakekit_or_none_is_a_fault(lakekit, why):
+    assert faults(_summary(summarise(_measured(lakekit=lakekit)))) == [why]
+
+
+def test_an_expectation_that_the_model_does_not_share_is_a_fault():
+    part = summarise(_measured(lakekit=_contestant(9, 2)))
+
+    assert faults(_summary({**part, MODEL: False})) == ["w: the expected table is not the model's"]
+
+
+@pytest.mark.parametrize("found", [{"wrong": ["one_03"]}, {"correct": False}])
+def test_a_wrong_table_beside_the_batches_is_a_fault(found):
+    assert faults(_summary(small=found)) == ["small: lakekit's table is wrong"]
+
+
+def test_a_measurement_that_failed_is_a_fault():
+    failed = {"error": "Traceback ...", "text": "failed; see build/bench/cluster.log"}
+
+    assert faults(_summary(cluster=failed)) == ["cluster: failed; see build/bench/cluster.log"]
