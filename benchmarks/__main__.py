@@ -2,24 +2,23 @@
 
 import argparse
 import json
-import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workloads
+from benchmarks import report, workloads
 from benchmarks.contestants import CONTESTANTS, CORE, Place
 from benchmarks.generator import build
 from benchmarks.harness import ROOT, Course, measure
 from benchmarks.peers import delta_class_path, set_up
 from benchmarks.places import OUT, fresh
 from benchmarks.profile import profile
-from benchmarks.summary import markdown, summarise
+from benchmarks.summary import across, faults, markdown, summarise
 from benchmarks.workloads import Workload, shape
 from lakekit.spark.jars import class_path
 
@@ -34,19 +33,21 @@ def say(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run what the command line asks for; 1 if Lakekit failed or made a wrong table."""
     # The contestants, which may stand still, are ended first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = _parser()
     options = parser.parse_args(arguments)
     if (options.apart or options.other_bytes) and not _is_one(options):
         parser.error("--apart and --other-bytes are for one workload: add --history or --changed")
-    if options.command in OTHERS:
-        other = _other(options.command, options.keys or OTHERS[options.command])
-        say(json.dumps(other, indent=2))
-    else:
-        {"profile": _profile, "run": _run}[options.command](options)
-    return 0
+    options.memory = options.memory or ("3g" if options.quick else "5g")
+    if options.command == "profile":
+        _profile(options)
+        return 0
+    wrong = faults(_run(options) if options.command == "run" else _alone(options))
+    for fault in wrong:
+        say(f"failed: {fault}")
+    return 1 if wrong else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--contestants", help="names, with commas between them")
     parser.add_argument("--contestant", default="lakekit", help="of a profile")
     parser.add_argument("--runs", type=int, default=3, help="timed batches per workload")
-    parser.add_argument("--memory", default="3g", help="heap of every Spark driver")
+    parser.add_argument("--memory", help="heap of every Spark driver: 5g, with --quick 3g")
     parser.add_argument("--no-plans", action="store_true", help="of a profile: the times alone")
     return parser
 
@@ -96,25 +97,37 @@ def _profile(options: argparse.Namespace) -> None:
     profile(options.contestant, data, place, say, plans=not options.no_plans)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _alone(options: argparse.Namespace) -> dict[str, Any]:
+    other = _other(options.command, options.keys or OTHERS[options.command])
+    say(json.dumps(other, indent=2))
+    return {"workloads": [], "others": {options.command: other}}
+
+
+def _run(options: argparse.Namespace) -> dict[str, Any]:
+    start = time.perf_counter()
     names = _names(options)
     unknown = sorted(set(names) - set(CONTESTANTS))
     if unknown:
         raise SystemExit(f"unknown contestants: {', '.join(unknown)}")
     course, absent = _course(names, options)
     present = [name for name in names if name not in absent]
-    summary: dict[str, Any] = {"machine": _machine(options), "workloads": [], "others": {}}
+    summary: dict[str, Any] = {
+        "machine": report.machine(options.memory), "workloads": [], "across": [], "others": {},
+    }  # fmt: skip
     for workload in _chosen(options):
         measured = measure(workload, present, course, say)
         measured["contestants"] |= {name: {"absent": why} for name, why in absent.items()}
         summary["workloads"].append(summarise(measured))
-        _write(summary)
+        summary["across"] = across(summary["workloads"])
+        report.write(summary)
     for name, keys in {} if options.quick or _is_one(options) else OTHERS.items():
         say(f"\n{name}")
         summary["others"][name] = _other(name, keys)
-        _write(summary)
+        report.write(summary)
     say("\n" + markdown(summary))
-    _plot()
+    report.plot(say)
+    say(f"\n{(time.perf_counter() - start) / 60:.1f} minutes")
+    return summary
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -140,6 +153,7 @@ def _course(names: Sequence[str], options: argparse.Namespace) -> tuple[Course, 
 def _other(name: str, keys: int) -> dict[str, Any]:
     """Run one of the other measurements; that it failed is reported like a result."""
     command = [sys.executable, "-m", "benchmarks.others", name, "--keys", str(keys)]
+    OUT.mkdir(parents=True, exist_ok=True)
     log = OUT / f"{name}.log"
     with log.open("w") as errors:
         done = subprocess.run(  # noqa: S603  our own module
@@ -149,42 +163,6 @@ def _other(name: str, keys: int) -> dict[str, Any]:
         return {"error": log.read_text()[-2000:], "text": f"failed; see {log.relative_to(ROOT)}"}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
-
-
-def _plot() -> None:
-    """Draw the summary with the peers' Python, which alone has matplotlib."""
-    peers = set_up(OUT / "venv", say)
-    if peers.missing:
-        say(f"no plot: {peers.missing}")
-        return
-    command = [str(peers.python), "-m", "benchmarks.plot", str(OUT / "summary.json")]
-    subprocess.run(command, check=True, cwd=ROOT)  # noqa: S603  our own module
-
-
-def _write(summary: dict[str, Any]) -> None:
-    (OUT / "summary.json").write_text(json.dumps(summary, indent=2, default=str) + "\n")
-    (OUT / "summary.md").write_text(markdown(summary))
-
-
-def _machine(options: argparse.Namespace) -> dict[str, Any]:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    git = ["git", "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)  # noqa: S603
-    commit = done.stdout.strip()
-    facts = {
-        "cores": os.cpu_count(),
-        "memory_gb": round(memory, 1),
-        "load_at_start": os.getloadavg()[0],
-        "heap": options.memory,
-        "commit": commit,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    text = (
-        f"{facts['cores']} cores, {facts['memory_gb']} GB; Spark local[2], heap {facts['heap']}; "
-        f"load of the machine at the start {facts['load_at_start']:.1f}; commit {commit}; "
-        "medians of the timed batches, after one to warm up"
-    )
-    return facts | {"text": text}
 
 
 if __name__ == "__main__":

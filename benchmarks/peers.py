@@ -1,4 +1,4 @@
-"""The peers' packages and jars: a virtual environment of their own below `build/bench`.
+"""The peers' packages and jars, and matplotlib: virtual environments below `build/bench`.
 
 A peer whose packages cannot be had is reported as absent, with the reason.
 """
@@ -33,18 +33,18 @@ class Peers:
     missing: str = ""
 
 
-def set_up(folder: Path, say: Callable[[str], None]) -> Peers:
-    """Make the peers' environment, unless it is there for these requirements."""
+def set_up(folder: Path, say: Callable[[str], None], requirements: Path = REQUIREMENTS) -> Peers:
+    """Make an environment, unless it is there for these requirements."""
     python = folder / "bin" / "python"
     stamp = folder / "requirements.sha256"
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return Peers(python)
-    say("installing the peers' packages (benchmarks/requirements.txt) ...")
+    say(f"installing packages (benchmarks/{requirements.name}) ...")
     venv.create(folder, clear=True)
     # pip finds no hash for a pinned package that another one asks for with an extra.
     command = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", str(python)]
-    command += ["--require-hashes", "-r", str(REQUIREMENTS)]
+    command += ["--require-hashes", "-r", str(requirements)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         return Peers(python, f"its packages cannot be installed: {done.stderr[-500:]}")

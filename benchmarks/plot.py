@@ -1,4 +1,4 @@
-"""The plot of a summary, as SVG and PNG. Runs in the peers' environment, which has matplotlib."""
+"""The plot of a summary, as SVG and PNG. Runs where matplotlib alone is installed."""
 
 import json
 import sys

@@ -1,0 +1,74 @@
+"""The command's exit tells whether Lakekit was right, and its options what all contestants get."""
+
+import pytest
+
+from benchmarks import __main__ as commands
+from benchmarks import report
+
+RIGHT = {"about": "", "runs": 2 * [{"seconds": 1.0, "peak_rss": 1}], "verdict": {"correct": True}}
+WRONG = RIGHT | {
+    "verdict": {"correct": False, "missing": 1, "unexpected": 0, "columns": {}},
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run the command with a contestant that is measured already; returns its exit and its heap."""
+
+    def call(*arguments, lakekit=RIGHT, other=None):
+        heaps = []
+
+        def course(_, options):
+            heaps.append(options.memory)
+            return None, {}
+
+        def measure(workload, *_):
+            return {
+                "workload": workload.name, "parameters": workload.as_dict(),
+                "contestants": {"lakekit": lakekit},
+            }  # fmt: skip
+
+        monkeypatch.setattr(commands, "_course", course)
+        monkeypatch.setattr(commands, "measure", measure)
+        monkeypatch.setattr(commands, "_other", lambda *_: other or {"text": ""})
+        monkeypatch.setattr(report, "write", lambda summary: None)
+        monkeypatch.setattr(report, "plot", lambda say: None)
+        return commands.main(arguments), heaps
+
+    return call
+
+
+@pytest.mark.parametrize(("lakekit", "code"), [(RIGHT, 0), (WRONG, 1)])
+def test_a_wrong_table_of_lakekit_fails_the_command(run, lakekit, code, capsys):
+    assert run("--history", "1", lakekit=lakekit)[0] == code
+    assert ("failed: " in capsys.readouterr().out) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [
+        ({"correct": True, "text": ""}, 0),
+        ({"correct": False, "text": ""}, 1),
+        ({"wrong": ["one_03"], "text": ""}, 1),
+        ({"error": "Traceback ...", "text": "failed"}, 1),
+    ],
+)
+def test_a_measurement_beside_the_batches_fails_the_command(run, other, code):
+    assert run("small", other=other)[0] == code
+    assert run(other=other)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heap"),
+    [(["--quick"], "3g"), ([], "5g"), (["--quick", "--memory", "4g"], "4g")],
+)
+def test_all_get_the_heap_that_the_largest_snapshots_need_but_in_the_quick_set(
+    run, arguments, heap
+):
+    assert run(*arguments) == (0, [heap])
+
+
+def test_the_command_says_how_long_it_took(run, capsys):
+    run("--history", "1")
+
+    assert capsys.readouterr().out.endswith(" minutes\n")
