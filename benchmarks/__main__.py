@@ -38,8 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = _parser()
     options = parser.parse_args(arguments)
-    if (options.apart or options.other_bytes) and not _is_one(options):
-        parser.error("--apart and --other-bytes are for one workload: add --history or --changed")
+    if (options.apart or options.other_bytes or options.sequence) and not _is_one(options):
+        parser.error(
+            "--apart, --other-bytes and --sequence are for one workload: add --history or --changed"
+        )
     options.memory = options.memory or ("3g" if options.quick else "5g")
     if options.command == "profile":
         _profile(options)
@@ -61,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--extract", choices=("full", "incremental"), default="full")
     parser.add_argument("--key-type", choices=("bigint", "string", "composite"), default="bigint")
     parser.add_argument("--other-bytes", action="store_true", help="of records that say the same")
+    parser.add_argument("--sequence", action="store_true", help="records say when they changed")
     parser.add_argument("--apart", action="store_true", help="closed versions before current ones")
     parser.add_argument("--contestants", help="names, with commas between them")
     parser.add_argument("--contestant", default="lakekit", help="of a profile")
@@ -80,9 +83,11 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
         history = 4 if options.history is None else options.history
         changed = 0.01 if options.changed is None else options.changed
         keys = options.keys or 100_000
-        one = shape(keys, history, changed, options.extract, key_type=options.key_type)
-        mixed = not options.apart
-        return [replace(one, runs=options.runs, other_bytes=options.other_bytes, mixed=mixed)]
+        one = shape(
+            keys, history, changed, options.extract, key_type=options.key_type, runs=options.runs,
+            other_bytes=options.other_bytes, sequence=options.sequence, mixed=not options.apart,
+        )  # fmt: skip
+        return [one]
     if options.quick:
         found = workloads.quick(options.keys or 100_000)
     else:
@@ -115,7 +120,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         "machine": report.machine(options.memory), "workloads": [], "across": [], "others": {},
     }  # fmt: skip
     for workload in _chosen(options):
-        measured = measure(workload, present, course, say)
+        able = [name for name in present if CONTESTANTS[name].sequence or not workload.sequence]
+        measured = measure(workload, able, course, say)
         measured["contestants"] |= {name: {"absent": why} for name, why in absent.items()}
         summary["workloads"].append(summarise(measured))
         summary["across"] = across(summary["workloads"])

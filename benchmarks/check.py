@@ -14,8 +14,8 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.columns import columns_of, keys_of, select_list
-from benchmarks.generator import FIRST_DAY, Dataset, connect
+from benchmarks.columns import SEQUENCE, columns_of, keys_of, select_list
+from benchmarks.generator import FIRST_DAY, START, Dataset, connect
 
 TIMES = ("valid_from", "valid_to")
 
@@ -47,7 +47,7 @@ def check(data: Dataset, found: Path) -> Verdict:
 def expected(data: Dataset) -> str:
     """Return the query of the expected table."""
     return (
-        f"SELECT {_typed(data)} FROM (SELECT {select_list(data.workload.key_type)}, "
+        f"SELECT {_typed(data)} FROM (SELECT {select_list(data.workload)}, "
         "since AS valid_from, until AS valid_to, until IS NULL AS is_current "
         f"FROM read_parquet('{data.versions}'))"
     )
@@ -55,7 +55,7 @@ def expected(data: Dataset) -> str:
 
 def _typed(data: Dataset) -> str:
     """Return the columns in their own types, whatever an engine made of them."""
-    columns = [(c.name, c.type) for c in columns_of(data.workload.key_type)]
+    columns = [(c.name, c.type) for c in columns_of(data.workload)]
     columns += [*((name, "timestamp") for name in TIMES), ("is_current", "boolean")]
     return ", ".join(
         f"{name}::{type_.replace('string', 'varchar')} AS {name}" for name, type_ in columns
@@ -100,7 +100,7 @@ def _differing(db: duckdb.DuckDBPyConnection, data: Dataset) -> dict[str, int]:
 
 def agrees_with_model(data: Dataset) -> bool:
     """Run the independent model over the same records and compare it with the expectation."""
-    # Small workloads only; a checkout without its tests can still be measured.
+    # Of small workloads only: a checkout without its tests can measure the others.
     from tests.model.admission import history  # noqa: PLC0415
     from tests.model.terms import Options, Run  # noqa: PLC0415
 
@@ -115,7 +115,10 @@ def agrees_with_model(data: Dataset) -> bool:
         ]
     model = history(
         [r if isinstance(r, Run) else Run("full", *r) for r in runs],
-        Options(keys=keys_of(data.workload.key_type)),
+        Options(
+            keys=keys_of(data.workload.key_type),
+            sequence_by=SEQUENCE.name if data.workload.sequence else None,
+        ),
     )
     columns = sorted(wanted[0])
     return Counter(tuple(row.get(name) for name in columns) for row in model) == Counter(
@@ -127,11 +130,10 @@ def _first_runs(
     db: duckdb.DuckDBPyConnection, data: Dataset
 ) -> Sequence[tuple[datetime, list[dict[str, Any]]]]:
     """Return the starting history as the full extracts that would have led to it."""
-    columns = select_list(data.workload.key_type)
+    columns = select_list(data.workload)
     source = f"read_parquet('{data.versions}')"
-    days = db.execute(
-        f"SELECT DISTINCT since FROM {source} WHERE since < TIMESTAMP '{data.moment(0)}' ORDER BY 1"
-    ).fetchall()
+    before = f"since <= TIMESTAMP '{data.moment(START)}'"
+    days = db.execute(f"SELECT DISTINCT since FROM {source} WHERE {before} ORDER BY 1").fetchall()
     return [
         (day, _records(db, f"SELECT {columns} FROM {source} WHERE since = TIMESTAMP '{day}'"))
         for (day,) in days
@@ -142,7 +144,7 @@ def _first_runs(
 def _batch_runs(db: duckdb.DuckDBPyConnection, data: Dataset, run: Any) -> list[Any]:
     load = data.workload
     types = ", ".join(
-        f"'{c.name}': '{c.type.replace('string', 'varchar')}'" for c in columns_of(load.key_type)
+        f"'{c.name}': '{c.type.replace('string', 'varchar')}'" for c in columns_of(load)
     )
     return [
         run(

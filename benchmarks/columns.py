@@ -7,6 +7,8 @@ turns `phone2` between null and a value, a change that engines that are not null
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.workloads import Workload
+
 _FIRST = (
     "Ada",
     "Ben",
@@ -127,9 +129,13 @@ CONTENT = (
 )
 
 
-def columns_of(key_type: str) -> tuple[Column, ...]:
+# When a version began where it came from, which orders the changes of its key.
+SEQUENCE = Column("changed_at", "timestamp", "since")
+
+
+def columns_of(load: Workload) -> tuple[Column, ...]:
     """Return the columns of a dimension, its key first."""
-    return (*KEYS[key_type], *CONTENT)
+    return (*KEYS[load.key_type], *CONTENT, *((SEQUENCE,) if load.sequence else ()))
 
 
 def keys_of(key_type: str) -> tuple[str, ...]:
@@ -137,6 +143,6 @@ def keys_of(key_type: str) -> tuple[str, ...]:
     return tuple(column.name for column in KEYS[key_type])
 
 
-def select_list(key_type: str) -> str:
-    """Return the dimension's columns over a relation that has `id`, `u` and `f`."""
-    return ", ".join(f"{c.content} AS {c.name}" for c in columns_of(key_type))
+def select_list(load: Workload) -> str:
+    """Return the dimension's columns over a relation that has `id`, `u`, `f` and `since`."""
+    return ", ".join(f"{c.content} AS {c.name}" for c in columns_of(load))

@@ -24,6 +24,7 @@ FIRST_DAY = datetime(2024, 1, 1)
 FIRST_BATCH = datetime(2024, 6, 1)
 ROWS_PER_FILE = 250_000
 MILLION = 1_000_000
+DAY = 86_400
 # The number of the extract before the first batch.
 START = -1
 _RAW_LAYOUT = "(FORMAT json, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%SZ')"
@@ -79,7 +80,8 @@ def connect() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB in memory that takes no more than its share of the machine."""
     with duckdb.connect() as db:
         db.execute(
-            "SET threads = 2; SET memory_limit = '4GB'; SET preserve_insertion_order = false"
+            "SET threads = 2; SET memory_limit = '4GB'; SET preserve_insertion_order = false; "
+            "SET TimeZone = 'UTC'"
         )
         yield db
 
@@ -96,13 +98,14 @@ def _start(db: duckdb.DuckDBPyConnection, data: Dataset) -> None:
     order = "hash(id, u)" if load.mixed else "until IS NULL, id, u"
     db.execute(f"CREATE OR REPLACE TABLE rows AS SELECT * FROM versions ORDER BY {order}")
     db.execute(
-        f"COPY (SELECT {select_list(load.key_type)}, since AS valid_from, until AS valid_to, "
+        f"COPY (SELECT {select_list(load)}, since AS valid_from, until AS valid_to, "
         f"until IS NULL AS is_current FROM rows) TO '{data.history}' "
         "(FORMAT parquet, PER_THREAD_OUTPUT)"
     )
     db.execute("DROP TABLE rows")
     db.execute(
-        "CREATE OR REPLACE TABLE extract AS SELECT id, u, f FROM versions WHERE until IS NULL"
+        "CREATE OR REPLACE TABLE extract AS "
+        "SELECT id, u, f, since FROM versions WHERE until IS NULL"
     )
     _write_batch(db, data, START)
 
@@ -112,12 +115,17 @@ def _advance(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:
     load = data.workload
     moment = _literal(data.moment(number))
     drawn = f"hash(id, {load.seed}, {number}) % {MILLION} / {MILLION}"
+    event = moment
+    if load.sequence:  # some time of the day before
+        seconds = f"(hash(id, {load.seed}, {number}, 'event') % {DAY})::int"
+        event = f"{moment} - INTERVAL 1 SECOND * {seconds}"
     flip = f"hash(id, {load.seed}, {number}, 'flip') % {MILLION} < {load.null_flips * MILLION}"
     gone = load.changed + load.deleted if load.extract == "full" else load.changed
     sent = "true" if load.extract == "full" else f"d < {max(load.batch - load.new, load.changed)}"
     db.execute(
-        f"CREATE OR REPLACE TABLE drawn AS SELECT id, u, f, {drawn} AS d, {flip} AS flip, "
+        f"CREATE OR REPLACE TABLE drawn AS SELECT id, u, f, since, {drawn} AS d, {flip} AS flip, "
         f"d < {load.changed} AS changed, NOT changed AND d < {gone} AS gone, "
+        f"if(changed, {event}, {moment}) AS ends, "
         f"NOT gone AND ({sent}) AS sent FROM versions WHERE until IS NULL"
     )
     fresh = round(load.keys * load.new)
@@ -125,15 +133,15 @@ def _advance(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:
     db.execute(
         "CREATE OR REPLACE TABLE extract AS "
         "SELECT id, if(changed AND NOT flip, u + 1, u) AS u, if(changed AND flip, 1 - f, f) AS f, "
-        "changed FROM drawn WHERE sent UNION ALL "
-        f"SELECT id, 0, 0, true FROM range({first}, {first + fresh}) k(id)"
+        "if(changed, ends, since) AS since, changed FROM drawn WHERE sent UNION ALL "
+        f"SELECT id, 0, 0, {event}, true FROM range({first}, {first + fresh}) k(id)"
     )
     _write_batch(db, data, number)
     db.execute(
-        f"UPDATE versions SET until = {moment} FROM drawn "
+        "UPDATE versions SET until = drawn.ends FROM drawn "
         "WHERE versions.until IS NULL AND versions.id = drawn.id AND (drawn.changed OR drawn.gone)"
     )
-    db.execute(f"INSERT INTO versions SELECT id, u, f, {moment}, NULL FROM extract WHERE changed")
+    db.execute("INSERT INTO versions SELECT id, u, f, since, NULL FROM extract WHERE changed")
 
 
 def _write_batch(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:
@@ -142,7 +150,7 @@ def _write_batch(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> N
     folder.mkdir()
     (rows,) = db.execute("SELECT count(*) FROM extract").fetchone() or (0,)
     count = max(2, -(-rows // ROWS_PER_FILE))
-    columns = select_list(data.workload.key_type)
+    columns = select_list(data.workload)
     if data.workload.other_bytes:
         columns += f", {number} AS batch"
     plain = [folder / f"part-{part:05}.ndjson" for part in range(count)]

@@ -10,6 +10,7 @@ FIGURES = ("read", "written", "new_files", "new_bytes", "inputBytes", "shuffleWr
 PAIRS: tuple[tuple[str, str, Any, Any, tuple[str, ...]], ...] = (
     ("9 / 0 closed versions", "history", 9, 0, ()),
     ("unchanged / 1 % changed", "changed", 0.0, 0.01, ("new", "deleted", "batch")),
+    ("sequence_by / extraction time", "sequence", True, False, ()),
 )
 _HEAD = (
     "| contestant | seconds | runs | / lakekit | / floor | read MB | / floor | written MB | "

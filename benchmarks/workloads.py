@@ -22,6 +22,8 @@ class Workload:
         deleted: Share of keys that are gone; only a full extract can tell.
         batch: Records of an incremental batch, relative to the current keys; a full one has all.
         null_flips: Share of the changes that only turn one column from or to null.
+        sequence: Whether the records say when they changed, some time of the day before their
+            extraction, which then begins their versions (`sequence_by`).
         other_bytes: Whether a record that says the same has other bytes in every batch.
         mixed: Whether the rows of the starting table lie in no order, as in a table that grew by
             many loads and was compacted: then each row group has current versions. Otherwise the
@@ -40,6 +42,7 @@ class Workload:
     null_flips: float = 0.1
     key_type: KeyType = "bigint"
     seed: int = 7
+    sequence: bool = False
     other_bytes: bool = False
     mixed: bool = True
     runs: int = 3
@@ -50,6 +53,7 @@ class Workload:
         key = "" if self.key_type == "bigint" else f", {self.key_type} key"
         keys = f"{self.keys / 1e6:g} M" if self.keys >= 1_000_000 else f"{self.keys / 1e3:g} k"
         what = "unchanged" if not self.changed else f"{self.changed * 100:g} % changed"
+        what += ", with a sequence" if self.sequence else ""
         what += ", other bytes" if self.other_bytes else ""
         what += "" if self.mixed else ", closed versions apart"
         return f"{keys} keys{key}, {self.history} closed versions, {self.extract}, {what}"
@@ -98,6 +102,7 @@ def _sweeps(keys: int, largest: int) -> Iterator[Workload]:
         yield from (shape(keys // 4, 4, changed, extract) for changed in shares)
     yield shape(keys, 4, 0.0, "full")
     yield shape(keys, 4, 0.01, "full", other_bytes=True)
+    yield from (shape(keys // 4, 4, 0.01, extract, sequence=True) for extract in extracts)
     for extract in extracts:
         sizes = (10_000, 100_000, 1_000_000, largest)
         yield from (shape(size, 1, 0.01, extract) for size in sizes)

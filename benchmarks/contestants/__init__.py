@@ -10,19 +10,28 @@ __all__ = ["CONTESTANTS", "CORE", "Contestant", "Entry", "Place", "open_contesta
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a contestant's class is, and whether it needs the peers' virtual environment."""
+    """Where a contestant's class is, and what it needs or can.
+
+    Attributes:
+        where: Its module and class.
+        peer: Whether it needs the peers' virtual environment.
+        delta: Whether it needs Delta's jars.
+        apart: Whether it is another kind of engine.
+        sequence: Whether it takes the moment of a change from the record.
+    """
 
     where: str
     peer: bool = False
     delta: bool = False
     apart: bool = False
+    sequence: bool = False
 
 
 CONTESTANTS = {
-    "lakekit": Entry("lakekit:Lakekit"),
+    "lakekit": Entry("lakekit:Lakekit", sequence=True),
     "article_cow": Entry("article:ArticleCow"),
     "article_mor": Entry("article:ArticleMor"),
-    "floor": Entry("floor:Floor"),
+    "floor": Entry("floor:Floor", sequence=True),
     "dbt": Entry("dbt:Dbt", peer=True),
     "dbt_mor": Entry("dbt:DbtMor", peer=True),
     "sqlmesh": Entry("sqlmesh:Sqlmesh", peer=True),

@@ -32,7 +32,7 @@ class Contestant(ABC):
     def __init__(self, place: Place) -> None:
         self.place = place
         self.data = place.data
-        self.columns: tuple[Column, ...] = columns_of(self.data.workload.key_type)
+        self.columns: tuple[Column, ...] = columns_of(self.data.workload)
         self.keys: tuple[str, ...] = keys_of(self.data.workload.key_type)
 
     @property

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.columns import SEQUENCE
 from benchmarks.contestants.base import IcebergContestant
 from benchmarks.generator import START
 from lakekit.batch import Batch
@@ -35,13 +36,14 @@ class Lakekit(IcebergContestant):
     @property
     def contract(self) -> Contract:
         """The contract of the dimension."""
+        sequence = {"sequence_by": SEQUENCE.name} if self.data.workload.sequence else {}
         return Contract.model_validate(
             {
                 "contract": "customer",
                 "source": "benchmark",
                 "endpoint": {"path": "/customers"},
                 "schema": [{"name": c.name, "type": c.type} for c in self.columns],
-                "history": {"keys": list(self.keys), "max_deleted_ratio": 1},
+                "history": {"keys": list(self.keys), "max_deleted_ratio": 1, **sequence},
             }
         )
 

@@ -3,10 +3,11 @@
 import gzip
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from benchmarks.check import agrees_with_model
+from benchmarks.check import agrees_with_model, expected
 from benchmarks.generator import build, connect
 from benchmarks.workloads import Workload
 
@@ -15,12 +16,16 @@ SMALL = Workload(
 )
 
 
+@pytest.mark.parametrize("sequence", [False, True])
 @pytest.mark.parametrize(
     ("extract", "key_type"),
     [("full", "bigint"), ("incremental", "string"), ("full", "composite")],
 )
-def test_the_expected_table_is_the_one_of_the_independent_model(tmp_path, extract, key_type):
-    data = build(replace(SMALL, extract=extract, key_type=key_type), tmp_path)
+def test_the_expected_table_is_the_one_of_the_independent_model(
+    tmp_path, extract, key_type, sequence
+):
+    load = replace(SMALL, extract=extract, key_type=key_type, sequence=sequence)
+    data = build(load, tmp_path)
 
     assert agrees_with_model(data)
 
@@ -31,6 +36,27 @@ def test_the_model_disagrees_when_a_batch_is_lost(tmp_path):
         file.write_bytes(gzip.compress(b""))
 
     assert not agrees_with_model(data)
+
+
+def test_a_version_begins_when_its_record_says_in_the_day_before_the_extract(tmp_path):
+    data = build(replace(SMALL, sequence=True), tmp_path)
+    wanted = f"SELECT customer_id, changed_at, valid_from FROM ({expected(data)})"
+
+    with connect() as db:
+        rows = db.execute(f"{wanted} WHERE valid_from > '2024-05-30'").fetchall()
+
+    assert len({at for _, _, at in rows}) > 50
+    assert all(said == at for _, said, at in rows)
+    assert min(at for _, _, at in rows) > data.moment(0) - timedelta(days=1)
+    assert max(at for _, _, at in rows) <= data.moment(2)
+
+
+def test_a_record_that_says_the_same_says_the_same_moment(tmp_path):
+    load = Workload(keys=300, history=1, changed=0.0, new=0.0, deleted=0.0, runs=1, sequence=True)
+    data = build(load, tmp_path)
+
+    assert _records(data, 0) == _records(data, 1)
+    assert {record["changed_at"] for record in _records(data, 0)} == {"2024-01-02T00:00:00Z"}
 
 
 def test_the_same_seed_gives_the_same_records_and_another_seed_others(tmp_path):

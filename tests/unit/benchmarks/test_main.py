@@ -13,16 +13,17 @@ WRONG = RIGHT | {
 
 @pytest.fixture
 def run(monkeypatch):
-    """Run the command with a contestant that is measured already; returns its exit and its heap."""
+    """Run the command with a contestant that is measured already; returns its exit and heaps."""
 
-    def call(*arguments, lakekit=RIGHT, other=None):
+    def call(*arguments, lakekit=RIGHT, other=None, measured=None):
         heaps = []
 
         def course(_, options):
             heaps.append(options.memory)
             return None, {}
 
-        def measure(workload, *_):
+        def measure(workload, names, *_):
+            (measured if measured is not None else []).append(names)
             return {
                 "workload": workload.name, "parameters": workload.as_dict(),
                 "contestants": {"lakekit": lakekit},
@@ -66,6 +67,21 @@ def test_all_get_the_heap_that_the_largest_snapshots_need_but_in_the_quick_set(
     run, arguments, heap
 ):
     assert run(*arguments) == (0, [heap])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["--history", "1"], ["lakekit", "floor", "article_mor"]),
+        (["--history", "1", "--sequence"], ["lakekit", "floor"]),
+    ],
+)
+def test_only_who_takes_the_moment_from_the_record_merges_with_a_sequence(run, arguments, names):
+    measured = []
+
+    run(*arguments, "--contestants", "lakekit,floor,article_mor", measured=measured)
+
+    assert measured == [names]
 
 
 def test_the_command_says_how_long_it_took(run, capsys):

@@ -84,7 +84,7 @@ def test_none_stays_behind_when_the_benchmark_is_killed():
     assert becomes(int(killed.stdout), "", "Z")
 
 
-@pytest.mark.parametrize("option", ["--apart", "--other-bytes"])
+@pytest.mark.parametrize("option", ["--apart", "--other-bytes", "--sequence"])
 def test_what_holds_for_one_workload_is_refused_for_sweeps(option, capsys):
     with pytest.raises(SystemExit):
         main(["--quick", option])

@@ -25,3 +25,10 @@ def test_the_sweep_over_key_types_has_all_of_them_at_one_size():
 
     for kind in ("bigint", "string", "composite"):
         assert full(2_000_000).count(replace(one, key_type=kind)) == 1
+
+
+@pytest.mark.parametrize("extract", ["full", "incremental"])
+def test_a_sequence_is_measured_beside_the_same_workload_without_one(extract):
+    one = shape(500_000, 4, 0.01, extract)
+
+    assert {one, replace(one, sequence=True)} <= set(full(2_000_000))
