@@ -11,6 +11,8 @@ from typing import Any
 
 import pyspark
 
+from benchmarks.harness import ROOT
+
 WORKERS = 2
 PATIENCE = 90.0
 
@@ -96,7 +98,7 @@ def spread_of(spark: Any) -> list[dict[str, Any]]:
         found.append(
             {
                 "stage": stage.stageId(),
-                "name": stage.name(),
+                "name": str(stage.name()).replace(f"{ROOT}/", ""),
                 "task_seconds": stage.executorRunTime() / 1000,
                 "tasks": tasks,
                 "seconds": seconds,
