@@ -23,7 +23,10 @@ from benchmarks.workloads import Workload, shape
 from lakekit.spark.jars import class_path
 
 # What has a process of its own, with its number of keys.
-OTHERS = {"small": 10_000, "reads": 1_000_000, "cluster": 1_000_000, "layouts": 1_000_000}
+OTHERS = {
+    "small": 10_000, "reads": 1_000_000, "cluster": 1_000_000, "layouts": 1_000_000,
+    "writing": 10_000,
+}  # fmt: skip
 
 
 def say(text: str) -> None:

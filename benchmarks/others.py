@@ -19,12 +19,13 @@ from benchmarks.generator import Dataset
 from benchmarks.layouts import layouts
 from benchmarks.places import fresh, place_of
 from benchmarks.small import merge_tables, small
+from benchmarks.writing import writing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("name", choices=("small", "job", "reads", "cluster", "layouts"))
+    parser.add_argument("name", choices=("small", "job", "reads", "cluster", "layouts", "writing"))
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
     parser.add_argument("--tables", default="")
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "reads": lambda: reads(options.keys),
         "cluster": lambda: cluster(options.keys),
         "layouts": lambda: layouts(options.keys),
+        "writing": lambda: writing(options.keys),
     }
     sys.stdout.write(json.dumps(action[options.name]()) + "\n")
     return 0

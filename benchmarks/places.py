@@ -18,6 +18,8 @@ OUT = ROOT / "build" / "bench"
 def _workload(name: str, keys: int) -> Workload:
     if name == "reads":
         return replace(shape(keys, 1, 0.01, "incremental"), runs=9)
+    if name == "writing":
+        return replace(shape(keys, 1, 0.01, "incremental"), runs=5)
     one = shape(keys, 1, 0.01, "full")
     return replace(one, runs=0) if name == "small" else one
 
