@@ -117,6 +117,9 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     unknown = sorted(set(names) - set(CONTESTANTS))
     if unknown:
         raise SystemExit(f"unknown contestants: {', '.join(unknown)}")
+    takers = [name for name, entry in CONTESTANTS.items() if entry.sequence]
+    if options.sequence and not set(takers) & set(names):
+        raise SystemExit(f"--sequence is for {', '.join(takers)}: name one in --contestants")
     course, absent = _course(names, options)
     present = [name for name in names if name not in absent]
     summary: dict[str, Any] = {
@@ -124,6 +127,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
     for workload in _chosen(options):
         able = [name for name in present if CONTESTANTS[name].sequence or not workload.sequence]
+        if not able:
+            continue
         measured = measure(workload, able, course, say)
         measured["contestants"] |= {name: {"absent": why} for name, why in absent.items()}
         summary["workloads"].append(summarise(measured))

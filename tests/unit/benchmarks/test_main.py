@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks import __main__ as commands
 from benchmarks import report
+from benchmarks.workloads import full
 
 RIGHT = {"about": "", "runs": 2 * [{"seconds": 1.0, "peak_rss": 1}], "verdict": {"correct": True}}
 WRONG = RIGHT | {
@@ -82,6 +83,19 @@ def test_only_who_takes_the_moment_from_the_record_merges_with_a_sequence(run, a
     run(*arguments, "--contestants", "lakekit,floor,article_mor", measured=measured)
 
     assert measured == [names]
+
+
+def test_a_sequence_without_anyone_who_takes_it_is_refused(run):
+    with pytest.raises(SystemExit, match="lakekit, floor"):
+        run("--history", "1", "--sequence", "--contestants", "dbt,sqlmesh")
+
+
+def test_the_sweeps_leave_out_what_none_of_the_contestants_can(run):
+    measured = []
+
+    run("--contestants", "dbt", measured=measured)
+
+    assert measured == [["dbt"] for load in full() if not load.sequence]
 
 
 def test_the_command_says_how_long_it_took(run, capsys):
