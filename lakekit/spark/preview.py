@@ -79,18 +79,21 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
     """
     spark, table, batch = merge.spark, merge.table, merge.batch
     exists = spark.catalog.tableExists(table)
+    pinned = pin(spark, merge.contract, table) if exists else None
     published = published_runs(spark, table) if exists else {}
     if batch.run_id in published:
         done = MergeResult(
             table=table, run_id=batch.run_id, snapshot_id=published[batch.run_id].snapshot_id
         )
         return Preview(result=done, merged=True)
+    if pinned and pinned.has_told(spark, batch.run_id):
+        return Preview(result=MergeResult(table=table, run_id=batch.run_id), merged=True)
     evolves = _evolves(merge) if exists else ()
     merge = replace(merge, place=f"{merge.place}/{branch_name(batch.run_id)}")
     new = _Preview(**_fields(merge), seen=_empty(merge), exists=False)
     seen = _seen(merge, evolves) if exists else new
     try:
-        facts = Facts(seen, pin(spark, merge.contract, table).under_way if exists else ())
+        facts = Facts(seen, pinned.under_way if pinned else ())
         with session_settings(spark, IN_UTC):
             plan = plan_run(seen, facts, published.values())
             samples = sample(seen, plan, rows)

@@ -13,7 +13,7 @@ from lakekit.spark.context import Merge
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import CONTRACT, SILENT
 from tests.spark.test_semantics_late import TEXT, at, told
 
 STRICT = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.1"))
@@ -152,6 +152,17 @@ def test_what_a_dropped_column_tells_apart_is_told_apart(load, plan, spark, tabl
     done = merge_scd2(spark, merge.contract, merge.batch, table, staging=merge.place)
     assert seen == done.model_copy(update={"snapshot_id": None, "committed": False})
     assert spark.table(table).count() == 2
+
+
+def test_a_run_that_has_only_told_the_companion_is_merged(load, plan):
+    load(1, timed(1, "a"), promise=SILENT, extract="changes")
+    done = load(5, timed(5, "a"), promise=SILENT, extract="changes")
+
+    seen = plan(5, timed(5, "a"), promise=SILENT, extract="changes")
+
+    assert not done.committed
+    assert (seen.merged, seen.result.unchanged) == (True, 0)
+    assert not plan(6, timed(6, "a"), promise=SILENT, extract="changes").merged
 
 
 def test_refuses_what_the_merge_refuses(load, plan):
