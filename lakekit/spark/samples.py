@@ -1,5 +1,6 @@
 """Sample rows of a plan: what each kind of change looks like, as plain values."""
 
+from math import isnan
 from typing import Any
 
 from pyspark.sql import Column as Expression
@@ -91,8 +92,19 @@ def _changes(old: Row | None, new: Row) -> dict[str, dict[str, Any]]:
     return {
         name: {"old": before[name], "new": value}
         for name, value in after.items()
-        if repr(before[name]) != repr(value)
+        if not _same(before[name], value)
     }
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of one type, of which rows are dictionaries, are the same."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, float) and isinstance(other, float) and isnan(one):
+        return isnan(other)
+    return bool(one == other)
 
 
 def _simple(

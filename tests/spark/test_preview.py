@@ -165,6 +165,27 @@ def test_a_run_that_has_only_told_the_companion_is_merged(load, plan):
     assert not plan(6, timed(6, "a"), promise=SILENT, extract="changes").merged
 
 
+def test_values_that_are_the_same_are_no_changes(load, plan):
+    columns = """  - {name: city, type: string}
+  - {name: x, type: double}
+  - {name: y, type: array<double>}
+  - {name: m, type: "map<string,double>"}
+  - {name: s, type: "struct<a:map<string,int>,b:double>"}"""
+    promise = load_contract(CONTRACT.replace("  - {name: city, type: string}", columns))
+    one = """{"id": 1, "name": "a", "city": null, "x": -0.0, "y": [-0.0, "NaN"],
+        "m": {"p": 1, "q": "NaN"}, "s": {"a": {"p": 1, "q": 2}, "b": "NaN"}}"""
+    other = """{"id": 1, "name": "b", "city": null, "x": 0.0, "y": [0.0, "NaN"],
+        "m": {"q": "NaN", "p": 1}, "s": {"a": {"q": 2, "p": 1}, "b": "NaN"}}"""
+    load(1, one.replace("\n", ""), promise=promise)
+
+    seen = plan(2, other.replace("\n", ""), promise=promise)
+
+    assert seen.samples["opened"][0]["changes"] == {"name": {"old": "a", "new": "b"}}
+    moved = other.replace('"q": 2', '"q": 3').replace("\n", "")
+    changes = plan(2, moved, promise=promise).samples["opened"][0]["changes"]
+    assert changes.keys() == {"name", "s"}
+
+
 def test_refuses_what_the_merge_refuses(load, plan):
     load(5, {"id": 1}, {"id": 2}, promise=STRICT)
 
