@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from lakekit.spark import publish, scd2, writing
 from lakekit.spark.facts import Facts
@@ -22,6 +23,14 @@ NEXT = {
     "told": (publish, "leave"),
 }
 PHASES = ["plan", "branch", "merge", "append", "check", "fast-forward"]
+
+
+def ann(city: str, day: int) -> dict[str, Any]:
+    return {"id": 1, "name": "Ann", "city": city, "at": f"2026-01-{day:02}T00:00:00Z"}
+
+
+def ben(city: str, day: int) -> dict[str, Any]:
+    return {"id": 2, "name": "Ben", "city": city, "at": f"2026-01-{day:02}T00:00:00Z"}
 
 
 class Crash(BaseException):
@@ -62,3 +71,29 @@ def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[
         return done
 
     monkeypatch.setattr(place, name, called)
+
+
+def assert_sound(spark: SparkSession, table: str) -> None:
+    """Hold every state that main ever had against the invariants.
+
+    Of one key no two versions hold at once, and of two that touch, the second says something new.
+    """
+    states = spark.sql(f"SELECT DISTINCT snapshot_id FROM {table}.history").collect()
+    rows = " UNION ALL ".join(
+        f"SELECT {state[0]} AS state, *, struct(name, city) AS said "
+        f"FROM {table} VERSION AS OF {state[0]}"
+        for state in states
+    )
+    following = "OVER (PARTITION BY state, id ORDER BY _valid_from)"
+    beside = (
+        f"SELECT *, lead(_valid_from) {following} AS next_from, lead(said) {following} AS next "
+        f"FROM ({rows})"
+    )
+    wrong = (
+        "_is_current != (_valid_to IS NULL)",
+        "_valid_to <= _valid_from",
+        "next_from IS NOT NULL AND coalesce(next_from < _valid_to, true)",
+        "next_from = _valid_to AND next <=> said",
+    )
+    odd = " OR ".join(f"({each})" for each in wrong)
+    assert not spark.sql(f"SELECT * FROM ({beside}) WHERE {odd}").collect()
