@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from itertools import takewhile
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.batch import naive_utc
 from lakekit.contracts import Contract
+from lakekit.errors import CommitConflictError
 from lakekit.health import SMALL, Health, Maintained
 from lakekit.sql import maintenance as sql
 from lakekit.sql.identifiers import quote_table
@@ -16,6 +20,9 @@ from lakekit.sql.identifiers import quote_table
 # A longer job than this would lose files that it has written but not committed.
 ORPHAN_AGE = timedelta(days=3)
 MANY_MANIFESTS = 100
+ATTEMPTS = 5
+# What Iceberg says if others have committed since it planned: of files, and of manifests.
+_CONFLICTS = ("CommitFailedException", "could not be found in the latest snapshot")
 
 
 def maintain_with_companions(
@@ -32,19 +39,30 @@ def maintain_table(
 ) -> Maintained:
     """Run what the table's health asks for, in the order that leaves least behind.
 
+    If a run commits meanwhile what an action rests on, the run wins: it is measured and planned
+    again, and `actions` are those that were done.
+
     Args:
         spark: A session whose catalog holds the table.
         contract: Whose `maintenance` section sets the thresholds.
         table: Identifier of the table.
         now: What ages of snapshots and files are measured against; aware.
+
+    Raises:
+        CommitConflictError: Others wrote during each of five attempts; what was done stays done.
     """
-    before = table_health(spark, contract, table, now=now)
-    actions = _planned(contract, before)
     statements = _statements(contract, table, now)
-    for action in actions:
-        spark.sql(statements[action]()).collect()
-    after = table_health(spark, contract, table, now=now) if actions else before
-    return Maintained(table=table, actions=tuple(actions), before=before, after=after)
+    before = after = table_health(spark, contract, table, now=now)
+    done: list[str] = []
+    for _ in range(ATTEMPTS):
+        planned = _planned(contract, after)
+        ran = list(takewhile(lambda action: _committed(spark, statements[action]()), planned))
+        done += ran
+        if planned:
+            after = table_health(spark, contract, table, now=now)
+        if ran == planned:
+            return Maintained(table=table, actions=tuple(done), before=before, after=after)
+    raise CommitConflictError(f"{table}: others wrote {ATTEMPTS} times during maintenance")
 
 
 def table_health(spark: SparkSession, contract: Contract, table: str, *, now: datetime) -> Health:
@@ -72,6 +90,17 @@ def table_health(spark: SparkSession, contract: Contract, table: str, *, now: da
         snapshots=len(ages),
         expirable=min(sum(ages), max(0, len(ages) - limits.snapshots.min_to_keep)),
     )
+
+
+def _committed(spark: SparkSession, statement: str) -> bool:
+    """Run a procedure; False if others have committed what it does not go together with."""
+    try:
+        spark.sql(statement).collect()
+    except (Py4JJavaError, PySparkException) as error:
+        if any(reason in str(error) for reason in _CONFLICTS):
+            return False
+        raise
+    return True
 
 
 def _planned(contract: Contract, health: Health) -> list[str]:

@@ -1,10 +1,11 @@
-"""The phases of the commit protocol, each open to what may happen at its end."""
+"""The phases of the commit protocol and the scans of a table, each open to what may happen then."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from lakekit.spark import publish, scd2, writing
@@ -71,6 +72,42 @@ def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[
         return done
 
     monkeypatch.setattr(place, name, called)
+
+
+class _BeforeScans:
+    """A listener of Iceberg, which waits for it: what a scan will see is settled."""
+
+    def __init__(self, table: str, event: Callable[[], Any]) -> None:
+        self._table, self._event, self._busy = table, event, False
+
+    def notify(self, scan: Any) -> None:
+        # What only lists files has this name too.
+        reads_rows = scan.projection().findField("_valid_from") is not None
+        if scan.tableName() == self._table and reads_rows and not self._busy:
+            self._busy = True
+            self._event()
+            self._busy = False
+
+    class Java:
+        implements = ("org.apache.iceberg.events.Listener",)
+
+
+@contextmanager
+def before_scans(spark: SparkSession, table: str, event: Callable[[], Any]) -> Iterator[None]:
+    """Let something happen whenever files of a table are about to be planned by what they were."""
+    session: Any = spark
+    ensure_callback_server_started(session.sparkContext._gateway)
+    events, kind = session._jvm.org.apache.iceberg.events, session._jvm.java.lang.Class.forName
+    events.Listeners.register(
+        _BeforeScans(table, event), kind("org.apache.iceberg.events.ScanEvent")
+    )
+    try:
+        yield
+    finally:
+        # Iceberg has no call that takes a listener back.
+        known = kind("org.apache.iceberg.events.Listeners").getDeclaredField("LISTENERS")
+        known.setAccessible(True)
+        known.get(None).clear()
 
 
 def assert_sound(spark: SparkSession, table: str) -> None:

@@ -2,11 +2,17 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
 from lakekit.contracts import load_contract
+from lakekit.errors import CommitConflictError
 from lakekit.spark import maintenance
 from lakekit.spark.maintenance import maintain_table
 from lakekit.spark.reading import changes_between
 from tests.spark.conftest import CONTRACT
+from tests.spark.phases import before_scans
 
 EAGER = load_contract(
     CONTRACT
@@ -117,3 +123,56 @@ def test_many_manifests_become_few(load, rows, table, spark, monkeypatch):
     assert result.actions == ("rewrite_manifests",)
     assert result.after.manifests < result.before.manifests
     assert rows() == before
+
+
+def test_a_merge_during_compaction_wins_and_compaction_is_planned_again(load, rows, table, spark):
+    """The merge deletes a row of a file that compaction is about to replace."""
+    _load_four_days(load)
+    merged = []
+
+    def merge():
+        if not merged:
+            merged.append(load(5, {"id": 1, "name": "z"}, {"id": 2, "name": "y"}))
+
+    with before_scans(spark, table, merge):
+        result = maintain_table(spark, EAGER, table, now=NOW)
+
+    assert merged[0].committed
+    assert result.actions == ("rewrite_data_files",)
+    assert (result.after.small_files, result.after.delete_files) == (1, 0)
+    assert rows("id, name") == [
+        (1, "x", 1, 2, False),
+        (1, "xx", 2, 3, False),
+        (1, "xxx", 3, 4, False),
+        (1, "xxxx", 4, 5, False),
+        (1, "z", 5, None, True),
+        (2, "y", 1, None, True),
+    ]
+
+
+def test_maintenance_gives_up_if_others_write_all_the_while(load, rows, table, spark, monkeypatch):
+    monkeypatch.setattr(maintenance, "ATTEMPTS", 2)
+    _load_four_days(load)
+    days = iter(range(5, 28))
+
+    def merge():
+        day = next(days)
+        load(day, {"id": 1, "name": "x" * day}, {"id": 2, "name": "y"})
+
+    with (
+        before_scans(spark, table, merge),
+        pytest.raises(CommitConflictError, match=r"others wrote 2 times during maintenance"),
+    ):
+        maintain_table(spark, EAGER, table, now=NOW)
+
+    assert next(days) == 7
+    assert [row[:3] for row in rows("id, name") if row[-1]] == [(1, "x" * 6, 6), (2, "y", 1)]
+
+
+def test_what_is_no_conflict_fails_maintenance_as_it_is(load, table, spark):
+    load(1, {"id": 1, "name": "a"})
+    load(2, {"id": 1, "name": "b"})
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('gc.enabled' = 'false')")
+
+    with pytest.raises((Py4JJavaError, PySparkException), match="GC is disabled"):
+        maintain_table(spark, EXPIRING, table, now=NOW + timedelta(days=2))
