@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 
 from lakekit.spark import context, late_facts, stage
 from lakekit.spark.session import session_settings
+from lakekit.sql.line_hash import DIGEST
 from tests.spark.conftest import ANN, BEN, TIMED
 
 NARROW = {"id", "_is_current", "_valid_from", "_row_hash"}
@@ -23,6 +24,11 @@ def scans(plan: str, table: str) -> list[set[str]]:
 
 def up_to_the_join(plan: str, table: str) -> Iterator[str]:
     """Yield the operators above the scan of a table, up to the first join."""
+    return up_to("Join", plan, table)
+
+
+def up_to(last: str, plan: str, table: str) -> Iterator[str]:
+    """Yield the operators above the scan of a table, up to the first of a kind."""
     lines = plan.splitlines()
     (start,) = (n for n, line in enumerate(lines) if f"BatchScan {table}[" in line)
     depth = _depth(lines[start])
@@ -30,9 +36,9 @@ def up_to_the_join(plan: str, table: str) -> Iterator[str]:
         if _depth(line) < depth:
             depth = _depth(line)
             yield line
-            if "Join" in line:
+            if last in line:
                 return
-    raise AssertionError(f"no join above the scan in {plan}")
+    raise AssertionError(f"no {last} above the scan in {plan}")
 
 
 def _depth(line: str) -> int:
@@ -98,6 +104,26 @@ def test_the_records_of_a_small_batch_are_shuffled_once(load, staged_plans):
     assert re.search(r"BroadcastHashJoin .* LeftOuter, BuildRight", plan)
 
 
+@pytest.mark.usefixtures("every_full_extract_is_sifted")
+def test_of_the_table_a_sifted_extract_shuffles_only_what_no_known_line_shows(
+    load, table, staged_plans
+):
+    load(1, ANN, BEN)
+    staged_plans.clear()
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    (plan,) = staged_plans
+    (columns,) = scans(plan, table)
+    assert columns <= NARROW | {*DIGEST}
+    way = [re.findall(r"[A-Z]\w+", line)[0] for line in up_to("Exchange", plan, table)]
+    # Lists and keys come to the versions, and what they leave of these is shuffled.
+    assert [step for step in way if step != "Project"] == [
+        "ColumnarToRow", "BroadcastHashJoin", "BroadcastHashJoin", "CollectMetrics", "Filter",
+        "Exchange",
+    ]  # fmt: skip
+
+
 def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans):
     """iceberg #7832: a MERGE sorts all of its target."""
     load(1, ANN, BEN)
@@ -150,6 +176,55 @@ def test_no_file_of_the_history_is_opened(load, rows, spark, table):
     assert current == [(1, "Oslo")]
     with pytest.raises((PySparkException, Py4JJavaError)):
         rows()
+
+
+def test_no_file_of_the_companion_is_opened_without_late_records(load, rows, spark, table):
+    """The files are gone, and nothing but a late record notices."""
+
+    def told(day, city, at=None):
+        record = {**ANN, "city": city, "at": f"2026-01-{at or day:02}T00:00:00Z"}
+        load(day, record, promise=TIMED, extract="changes")
+
+    told(1, "Oslo")
+    told(3, "Oslo")
+    known = spark.sql(f"SELECT file_path FROM {table}_facts.files").collect()
+    for row in known:
+        Path(row["file_path"].removeprefix("file:")).unlink()
+
+    told(5, "Rome")
+    told(6, "Lima")
+
+    assert known
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 5, False), (1, "Rome", 5, 6, False), (1, "Lima", 6, None, True),
+    ]  # fmt: skip
+    with pytest.raises((PySparkException, Py4JJavaError)):
+        told(8, "Bern", at=2)
+
+
+def test_a_full_extract_that_changes_nothing_writes_nothing(load, spark, table):
+    load(1, ANN, BEN)
+    before = spark.table(f"{table}.metadata_log_entries").count()
+
+    assert not load(2, ANN, BEN).committed
+
+    assert spark.table(f"{table}.metadata_log_entries").count() == before
+
+
+def test_a_full_extract_that_changes_nothing_is_told_to_the_companion_alone(load, spark, table):
+    """Of the table a branch comes and goes meanwhile: metadata, but no snapshot."""
+    record = {**ANN, "at": "2026-01-01T00:00:00Z"}
+
+    def versions():
+        names = (f"{table}.snapshots", f"{table}.metadata_log_entries", f"{table}_facts.snapshots")
+        return [spark.table(name).count() for name in names]
+
+    load(1, record, promise=TIMED)
+    snapshots, metadata, told = versions()
+
+    assert not load(2, record, promise=TIMED).committed
+
+    assert versions() == [snapshots, metadata + 2, told + 1]
 
 
 def test_a_late_change_asks_no_full_extract_before_it(load, rows, monkeypatch):
