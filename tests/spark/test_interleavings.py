@@ -256,6 +256,28 @@ def test_what_a_crashed_run_has_told_does_not_count_yet(told, load, rows, monkey
     ]
 
 
+def test_what_a_run_has_told_that_is_given_up_can_be_taken_out(
+    told, load, spark, table, rows, monkeypatch
+):
+    """As the page of operations says: what it told goes first, then its branch."""
+    told(9, ann("Rome", 2), ann("Lima", 8))
+    with crash_at_the_end_of(monkeypatch, "facts"):
+        load(5, ben("Bonn", 1), promise=TIMED, run_id="mine")
+    spark.sql(f"DELETE FROM {table}_facts WHERE _run_id = 'mine'")
+    name = spark.sql("SELECT concat('lakekit_', left(sha2('mine', 256), 16))").first()[0]
+    spark.sql(f"ALTER TABLE {table} DROP BRANCH `{name}`")
+
+    told(10, ann("Bern", 4), run_id="other")
+
+    assert rows("id, city") == [
+        (1, "Oslo", 1, 2, False),
+        (1, "Rome", 2, 4, False),
+        (1, "Bern", 4, 8, False),
+        (1, "Lima", 8, None, True),
+        (2, "Bonn", 1, None, True),
+    ]
+
+
 def test_a_run_that_comes_again_does_not_meet_its_own_facts(told, load, rows, monkeypatch):
     """The full extract has told the companion of itself before it crashed."""
     told(9, ann("Rome", 2), ann("Lima", 8))
