@@ -14,6 +14,7 @@ from lakekit.batch import naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError
 from lakekit.health import SMALL, Health, Maintained
+from lakekit.spark.session import IN_UTC, session_settings
 from lakekit.sql import maintenance as sql
 from lakekit.sql.identifiers import quote_table
 
@@ -77,11 +78,9 @@ def table_health(spark: SparkSession, contract: Contract, table: str, *, now: da
         F.count_if(F.col("file_size_in_bytes") < small).alias("small"),
     )
     files = known.groupBy(*place).agg(*counts).collect()
-    edge = naive_utc(now) - timedelta(days=limits.snapshots.max_age_days)
-    ages = [
-        row["committed_at"] < edge
-        for row in spark.sql(f"SELECT committed_at FROM {name}.snapshots").collect()
-    ]
+    edge = (now - timedelta(days=limits.snapshots.max_age_days)).timestamp() * 1_000_000
+    commits = f"SELECT unix_micros(committed_at) AS at FROM {name}.snapshots"
+    ages = [row["at"] < edge for row in spark.sql(commits).collect()]
     return Health(
         data_files=sum(row["n"] for row in files if row["content"] == 0),
         small_files=max((row["small"] for row in files if row["content"] == 0), default=0),
@@ -95,7 +94,8 @@ def table_health(spark: SparkSession, contract: Contract, table: str, *, now: da
 def _committed(spark: SparkSession, statement: str) -> bool:
     """Run a procedure; False if others have committed what it does not go together with."""
     try:
-        spark.sql(statement).collect()
+        with session_settings(spark, IN_UTC):
+            spark.sql(statement).collect()
     except (Py4JJavaError, PySparkException) as error:
         if any(reason in str(error) for reason in _CONFLICTS):
             return False

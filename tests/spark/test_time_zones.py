@@ -2,13 +2,14 @@
 
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.spark.context import Merge
+from lakekit.spark.maintenance import table_health
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
@@ -121,3 +122,20 @@ def test_the_zones_of_process_and_session_change_nothing(spark, table, tmp_path,
     assert story.repair().missing > 0
     assert story.rows() == rows
     assert spark.conf.get("spark.sql.session.timeZone") == zones[1]
+
+
+@pytest.mark.parametrize("zones", [("UTC", "UTC"), *(zones for _, zones in STORIES.values())])
+def test_snapshots_age_alike_in_every_zone(spark, table, tmp_path, zoned, zones):
+    zoned(*zones)
+    text = CONTRACT.replace(
+        "history:", "maintenance: {snapshots: {max_age_days: 5, min_to_keep: 1}}\nhistory:"
+    )
+    story = Story(spark, table, text, tmp_path)
+    story.merge(1, "full", person(1, "ann", 1))
+    story.merge(2, "full", person(1, "eve", 2))
+    old = datetime.now(UTC) + timedelta(days=5)
+    before, after = old - timedelta(hours=2), old + timedelta(hours=2)
+
+    assert table_health(spark, story.contract, table, now=before).expirable == 0
+    found = table_health(spark, story.contract, table, now=after)
+    assert found.expirable == found.snapshots - 1 > 0
