@@ -17,6 +17,8 @@ from lakekit.sqltypes import SqlType, parse_type
 FILE_POSITION = "file_position"
 NOT_KEYS = ("array", "map", "struct", "double", "float", "binary")
 SEQUENCES = ("timestamp", "timestamp_ntz", "date")
+# Equal values of others may be written in several ways, or different ones in the same.
+SCOPES = ("string", "boolean", "tinyint", "smallint", "int", "bigint", "decimal", "date")
 _NAMING = (
     "keys", "sequence_by", "track_history_columns", "track_history_except", "except_columns",
     "delete_scope", "tie_break",
@@ -80,7 +82,7 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield _fault("except_columns", f"'{name}' orders the records and must be stored")
         if name in named["delete_scope"]:
             yield _fault("delete_scope", f"'{name}' must be stored")
-        if name in _compared(named, "tie_break"):
+        if name in _columns_of_ties(named):
             yield _fault("tie_break", f"'{name}' decides between records and must be stored")
 
 
@@ -137,16 +139,16 @@ def _wrong_types(
         kind = types.get(key)
         if kind and kind.name in NOT_KEYS:
             yield _fault("keys", f"'{key}' is {kind}, which cannot be a key")
-    for name in named["sequence_by"]:
-        kind = types.get(name)
-        if kind and kind.name not in SEQUENCES:
-            must = f"it must be one of {', '.join(SEQUENCES)}"
-            yield _fault("sequence_by", f"'{name}' is {kind}; {must}")
-    for option in ("delete_scope", "tie_break"):
-        for name in _compared(named, option):
+    for option, allowed in (("sequence_by", SEQUENCES), ("delete_scope", SCOPES)):
+        for name in dict.fromkeys(named[option]):
             kind = types.get(name)
-            if kind and _holds_map(kind):
-                yield _fault(option, f"'{name}' is {kind}; maps cannot be compared")
+            if kind and kind.name not in allowed:
+                must = f"it must be one of {', '.join(allowed)}"
+                yield _fault(option, f"'{name}' is {kind}; {must}")
+    for name in _columns_of_ties(named):
+        kind = types.get(name)
+        if kind and _holds_map(kind):
+            yield _fault("tie_break", f"'{name}' is {kind}; maps cannot be compared")
 
 
 def _hidden_scopes(
@@ -169,10 +171,9 @@ def _after_position(tie_break: Sequence[str]) -> bool:
     return any(name != FILE_POSITION for name in behind)
 
 
-def _compared(named: Mapping[str, Sequence[str]], option: str) -> Collection[str]:
-    """Return the columns that an option names, each once; in `tie_break` the position is none."""
-    position = FILE_POSITION if option == "tie_break" else None
-    return dict.fromkeys(name for name in named[option] if name != position)
+def _columns_of_ties(named: Mapping[str, Sequence[str]]) -> Collection[str]:
+    """Return the columns that decide between records, each once; the position is none."""
+    return dict.fromkeys(name for name in named["tie_break"] if name != FILE_POSITION)
 
 
 def _holds_map(kind: SqlType) -> bool:
