@@ -21,6 +21,13 @@ from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import marks
 
+# As JSON tells them by itself, times are cut to milliseconds.
+_WHOLE_TIMES = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "timeZone": "UTC",
+}
+
 
 def gather_facts(
     merge: Merge, existing: DataFrame, own: DataFrame, keys: DataFrame, facts: Facts
@@ -77,7 +84,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     partial = contract.history.ignore_null_updates
     renewed = renewed_after(start, contract)
     names = dropped_names(existing, contract)
-    held = F.xxhash64(F.to_json(F.struct(*map(quote, names)))) if names else None
+    held = F.xxhash64(F.to_json(F.struct(*map(quote, names)), _WHOLE_TIMES)) if names else None
     return fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),

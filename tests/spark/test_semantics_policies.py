@@ -112,6 +112,26 @@ def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark,
     ]
 
 
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_a_dropped_time_is_told_apart_by_its_microseconds(load, rows, spark, table, kind):
+    column = f"  - {{name: city, type: {kind}}}\n"
+    text = TEXT.replace("track_history_columns: [name]", "track_history_except: [seen, at]")
+    text = text.replace("  - {name: city, type: string}\n", column)
+    fewer = load_contract(text.replace(column, ""))
+    apart = [at(day, "a", city=f"2026-01-01T00:00:00.00000{day}") for day in (1, 5)]
+    told(load, "changes", 20, *apart, at(10, "b"), promise=load_contract(text))
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 21, at(7, "c"), promise=fewer)
+
+    assert rows("id, name") == [
+        (1, "a", 1, 5, False),
+        (1, "a", 5, 7, False),
+        (1, "c", 7, 10, False),
+        (1, "b", 10, None, True),
+    ]
+
+
 def test_a_run_is_appended_once_though_its_snapshot_is_gone(spark, table, tmp_path):
     promise = load_contract(CONTRACT.replace("keys: [id]", "mode: append"))
 
