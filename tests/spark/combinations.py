@@ -105,6 +105,7 @@ LONG = (
     Combination("changes", {**CHANGES}, ONLY_CHANGES),
     Combination("overwrite", {**CHANGES, **TRACKED}, ONLY_CHANGES),
     Combination("overwrite_faults", {**CHANGES, **TRACKED}, faults=True),
+    Combination("all_but_some", {**CHANGES, "track_history_except": ["seen", "place"]}),
     Combination("mark", {**CHANGES, "deletes": "mark"}),
     Combination("mark_by_extraction_time", {"deletes": "mark"}, ("full",), late=False),
     Combination("no_deletes", {**CHANGES, "deletes": "ignore"}),

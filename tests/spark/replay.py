@@ -1,7 +1,7 @@
 """Runs of the model as landed files: merge them, read the whole table and all its states."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, pairwise
@@ -15,11 +15,12 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch, MergeResult
 from lakekit.spark.scd2 import merge_scd2
 from tests.model.admission import accepted, admit, history
-from tests.model.terms import BAD, Row, Run, comparable, content, stored, tracked
+from tests.model.terms import BAD, Row, Run, comparable, content, is_delete, stored, tracked
 from tests.spark.combinations import Combination
 
 ENCODER = msgspec.json.Encoder(decimal_format="number")
 CONTROL = ("_valid_from", "_valid_to", "_is_current")
+RECORDS = ("opened", "unchanged", "duplicates", "superseded", "deletes", "quarantined")
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Replay:
     runs: list[Run] = field(default_factory=list)
     results: list[MergeResult] = field(default_factory=list)
     _numbers: Any = field(default_factory=count)
+    _shown: list[Row] = field(default_factory=list)
 
     def merge(self, run: Run, run_id: str | None = None) -> MergeResult:
         """Land a run in two files and merge it."""
@@ -67,8 +69,32 @@ class Replay:
         if comparable(found) != comparable(expected):
             pytest.fail(self._story(found, expected), pytrace=False)
         assert done.quarantined == admit(run, known, options)[1]
-        told = done.opened + done.unchanged + done.duplicates + done.superseded
-        assert told + done.quarantined + done.deletes == len(run.records)
+        before, self._shown = self._shown, expected
+        self._assert_counts(run, before, expected)
+
+    def _assert_counts(self, run: Run, before: list[Row], after: list[Row]) -> None:
+        """Hold what the last run counted against its records and the versions that changed."""
+        done, options = self.results[-1], self.combination.options
+        records = [getattr(done, name) for name in RECORDS]
+        assert min(*records, done.closed, done.deleted, done.restored) >= 0
+        assert sum(records) == len(run.records)
+        assert done.deletes <= sum(is_delete(record, run, options) for record in run.records)
+        if options.mode == "append":
+            assert done.opened == len(after) - len(before)
+        if options.mode == "scd2":
+            alive, ended = (
+                self._versions(after, which) - self._versions(before, which)
+                for which in (lambda row: not row.get("_is_deleted"), lambda row: row["_valid_to"])
+            )
+            assert len(alive) <= done.opened + done.restored
+            # Without a sequence no version is cut, nor opened and closed in one run.
+            if options.sequence_by is None:
+                assert (done.opened, done.closed) == (len(alive), len(ended))
+
+    def _versions(self, rows: Iterable[Row], which: Callable[[Row], Any]) -> set[Any]:
+        """Return some versions by their keys and starts."""
+        keys = self.combination.options.keys
+        return {(content(row, keys), row["_valid_from"]) for row in rows if which(row)}
 
     def _story(self, found: list[Row], expected: list[Row]) -> str:
         """Tell the shortest history of a key that came out wrong."""

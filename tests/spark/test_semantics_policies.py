@@ -77,15 +77,16 @@ def test_keys_that_late_absences_leave_alone_do_not_stop_a_run(load, rows):
     assert [row[-1] for row in rows("id")] == [True] * 4
 
 
-def test_null_keys_fail_a_run_that_appends(load, spark, table):
-    options = "keys: [id], mode: append, null_keys: fail"
+@pytest.mark.parametrize("mode", ["scd2", "scd1", "append"])
+def test_null_keys_fail_a_run(load, spark, table, mode):
+    options = f"keys: [id], mode: {mode}, null_keys: fail"
     promise = load_contract(CONTRACT.replace("keys: [id]", options))
     load(1, {"id": 1}, promise=promise)
 
     with pytest.raises(TooManyRejectedError, match=r"null_keys is fail"):
-        load(2, {"id": 2}, {"id": None}, promise=promise)
+        load(2, {"id": 1}, {"id": 2}, {"id": None}, promise=promise)
 
-    assert spark.table(table).count() == 1
+    assert [row["id"] for row in spark.table(table).collect()] == [1]
 
 
 def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark, table):
