@@ -46,6 +46,8 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("track_history_except", either)
     if options["deletes"] == "mark" and mode in ("scd1", "append"):
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
+    if options["late_changes"] in ("quarantine", "ignore") and mode == "append":
+        yield _fault("late_changes", "mode append inserts what is new, however late it comes")
     if _after_position(_names(options, "tie_break")):
         message = f"{FILE_POSITION} must be the last: no two records have the same"
         yield _fault("tie_break", message)

@@ -96,6 +96,11 @@ class History(Model):
         return ordered and self.mode == "scd2" and self.late_changes == "exact"
 
     @property
+    def sets_late_aside(self) -> bool:
+        """Whether late records are kept out, though they may tell what no other does."""
+        return self.sequence_by is not None and self.late_changes != "exact"
+
+    @property
     def remembers(self) -> bool:
         """Whether there are facts to keep that show in no version."""
         return self.sequence_by is not None and self.mode != "append"

@@ -31,7 +31,8 @@ def select_base(
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
         deleted), `__base_rest` (hash of the untracked columns), `__base_row` if partial records
-        need it, and of the line that it shows, if the table knows it, `SHOWN`.
+        need it, `__base_sequence` if late ones are set aside, and of the line that it shows, if
+        the table knows it, `SHOWN`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -42,6 +43,9 @@ def select_base(
     if contract.history.ignore_null_updates:
         row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
         rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
+    if contract.history.sets_late_aside:
+        column = contract.column(contract.history.sequence_by or "")
+        rows.append(f"{sequence(column)} AS __base_sequence")
     if contract.history.mode == "scd1" or filling:
         rows.append("_ingested_at AS __base_ingested")
     if contract.history.mode == "scd1":

@@ -118,8 +118,7 @@ def _digests(merge: Merge, staged: Staged) -> DataFrame:
 
 def _quarantined(contract: Contract) -> list[str]:
     """Return which of the records that are set aside go to the quarantine."""
-    late = contract.history.late_changes == "quarantine" and contract.history.mode == "scd2"
-    return ["tie", "late"] if late else ["tie"]
+    return ["tie", "late"] if contract.history.late_changes == "quarantine" else ["tie"]
 
 
 def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:

@@ -105,7 +105,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
         rows = rows.join(deletions, list(contract.keys), "left")
     if merge.full and contract.history.sequence_by and not contract.history.exact:
         rows = with_presence(rows, contract, sight, now)
-    rows = with_lateness(rows, contract, sight, now, full=merge.full)
+    rows = with_lateness(rows, contract, sight, now)
     rows = rows.withColumn("__aside", _aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
@@ -173,7 +173,7 @@ def _aside(contract: Contract) -> Expression:
     history = contract.history
     aside = F.lit(None).cast("string")
     old = history.mode == "scd1" and history.sequence_by is not None
-    if old or history.late_changes != "exact":
+    if old or history.sets_late_aside:
         aside = F.when(F.col("__late"), F.when(F.col("__absent"), "gone").otherwise("late"))
     if history.tie_break == "quarantine":
         aside = F.when(F.col("__tied"), "tie").otherwise(aside)

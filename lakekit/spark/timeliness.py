@@ -52,18 +52,35 @@ def with_presence(
 ) -> DataFrame:
     """Let a full extract bring back, at its time, a key that was gone after its record.
 
-    Exact histories derive it from all facts instead.
+    Exact histories derive it from all facts instead. Of several records the newest tells what the
+    extract holds of the key.
     """
     moment, gone_at = F.col("__moment"), _newest_full(sight)
-    gone = moment < gone_at
+    aside = contract.history.sets_late_aside
+    gone = moment <= gone_at if aside else moment < gone_at
     if "__deleted_at" in rows.columns:
-        gone = F.coalesce(gone, F.lit(False)) | _deleted(moment, extracted)
-        gone_at = F.greatest(gone_at, F.col("__deleted_at"))
-    back = ~F.col("__known") & gone & (gone_at < extracted)
+        at = F.col("__deleted_at")
+        deleted = F.coalesce(moment <= at, F.lit(False)) if aside else _deleted(moment, extracted)
+        gone = F.coalesce(gone, F.lit(False)) | deleted
+        gone_at = F.greatest(gone_at, at)
+    back = F.col("__base_hash").isNull() & gone & (gone_at < extracted)
     back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
+    keys = Window.partitionBy(*map(quote, contract.keys))
+    here = ~F.col("__absent") & (moment <= extracted)
+    if contract.history.tie_break == "quarantine":
+        here = here & ~F.col("__tied")
+    held = F.max(F.when(here, moment)).over(keys)
+    older = back & (F.col("__place") == 1) & (moment < held)
     # Its line says another moment than the version that it opens.
     line = {name: F.when(~back, F.col(name)) for name in DIGEST}
-    rows = rows.withColumns({**line, "__moment": F.when(back, extracted).otherwise(moment)})
+    rows = rows.withColumns(
+        {
+            **line,
+            "__moment": F.when(back, extracted).otherwise(moment),
+            "__place": F.when(older, 2).otherwise(F.col("__place")),
+            "__equal": F.col("__equal") & ~older,
+        }
+    )
     return rows.withColumn("__digest", F.expr(state_hash(contract)))
 
 
@@ -90,27 +107,27 @@ def _loses(extracted: Expression, tie: Expression, told: Expression) -> Expressi
 
 
 def with_lateness(
-    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression, *, full: bool
+    rows: DataFrame, contract: Contract, sight: Sight, extracted: Expression
 ) -> DataFrame:
     """Add `__late` to each row that does not come after all that is known of its key.
 
     Args:
         rows: Rows with their base, and with `__deleted_at` where deletions are known.
-        contract: Its mode.
+        contract: Its mode, and what becomes of late changes.
         sight: What is known of the table.
         extracted: Extraction time of the run.
-        full: Whether it is a full extract.
     """
-    exact = contract.history.mode == "scd2" and contract.history.late_changes == "exact"
+    aside = contract.history.sets_late_aside
+    exact = contract.history.mode == "scd2" and not aside
+    latest = contract.history.mode == "scd1" and not aside
     since, moment = F.col("__newest"), F.col("__moment")
     late = F.col("__known") & (moment <= since)
-    if contract.history.mode == "scd1" and contract.history.sequence_by:
+    if latest and contract.history.sequence_by:
         known = F.col("__base_tie"), F.col("__base_ingested")
         earlier = (moment == since) & _loses(extracted, *known)
         late = F.col("__known") & ((moment < since) | earlier)
     if "__deleted_at" in rows.columns:
-        scd1 = contract.history.mode == "scd1"
-        deleted = _deleted(moment, extracted) if scd1 else moment <= F.col("__deleted_at")
+        deleted = _deleted(moment, extracted) if latest else moment <= F.col("__deleted_at")
         late = late | deleted
     if sight.newest_full:
         # A key that was absent then, or deleted before it, is known to be gone or back there.
@@ -120,17 +137,19 @@ def with_lateness(
         late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
         # Of a key that comes after an extract that lacks it, though its run was before that one,
         # or at its very moment: what ended there may go on.
-        late = late | (gone & F.lit(exact) & ((extracted < newest) | (moment == newest)))
+        late = late | (gone & F.lit(exact) & (extracted < newest))
+        late = late | (gone & F.lit(exact or aside) & (moment == newest))
     late = late | (F.col("__kind") == "past")
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
-    if contract.history.mode == "scd2" and not exact:
-        # To say again what holds since that moment is no change, nor what a later full extract
-        # says of a key that one before it has brought back.
-        holds = (moment == since) | (F.lit(full) & (moment < since) & (extracted >= since))
+    if aside:
+        # To say again what holds since that moment is no change, nor what a later extract says of
+        # a key that a full one has brought back.
+        brought = (moment == F.col("__base_sequence")) & (extracted >= since)
+        holds = (moment == since) | brought
         again = ~F.col("__gone") & holds & (F.col("__digest") == F.col("__base_hash"))
         if "__deleted_at" in rows.columns:
-            last = F.coalesce(since < moment, F.lit(True))
+            last = F.col("__base_hash").isNull()
             again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & last)
         late = late & ~F.coalesce(again, F.lit(False))
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))

@@ -4,15 +4,17 @@ A run is stopped, and changes nothing, if it would delete too much, if it has nu
 must fail, or if it is older than a merged one where nothing but its extraction time orders it.
 A record is quarantined if a value is bad, if its key or sequence is null, if it conflicts with
 another of its run where ties are not broken, or if it is late where late changes are not exact.
-It still shows that its key is present.
+It still shows that its key is present. Late is what is not after the newest that is known of its
+key; the newest full extract tells something of keys that it lacks, and of deletions before it. But
+a full extract brings back, at its own time, a key that was gone.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from tests.model.other_modes import appended, upserted
-from tests.model.scd2_model import derive, states_by_key
+from tests.model.scd2_model import collect, derive, states_by_key
 from tests.model.terms import (
     Key,
     Options,
@@ -28,9 +30,9 @@ from tests.model.terms import (
     tracked,
 )
 
-Edge = tuple[
-    Any, Record | None
-]  # the newest moment that is known of a key, and its content, or the deletion
+# The newest moment that is known of a key, and its content, or the deletion.
+Edge = tuple[Any, Record | None]
+Verdict = Literal["news", "late", "known", "back"]
 
 
 def history(runs: Sequence[Run], options: Options) -> list[Row]:
@@ -59,15 +61,18 @@ def admit(run: Run, before: Sequence[Run], options: Options) -> tuple[Run, int]:
     good = [record for record in good if _place(record, run, options) not in conflicts]
     quarantined = len(run.records) - len(good)
     spared: set[Key] = set()
+    back: list[Record] = []
     if options.late_changes != "exact" and options.sequence_by is not None:
-        edges = _edges(before, options)
-        timely = [record for record in good if not _late(record, run, edges, options)]
+        known = _Known(before, options)
+        judged = [(record, known.judge(record, run)) for record in good]
         if options.late_changes == "quarantine":
-            quarantined += len(good) - len(timely)
-        good = timely
-        spared = {key for key, (edge, _) in edges.items() if run.time <= edge}
+            quarantined += sum(verdict == "late" for _, verdict in judged)
+        good = [record for record, verdict in judged if verdict == "news"]
+        back = [record for record, verdict in judged if verdict == "back"]
+        spared = {key for key, (edge, _) in known.edges.items() if run.time <= edge}
+        spared |= {*known.edges} if known.full is not None and run.time < known.full else set()
     others = [r for r in run.records if not any(r is kept for kept in good)]
-    admitted = replace(run, records=good, witnesses=others, spared=frozenset(spared))
+    admitted = replace(run, records=good, witnesses=others, back=back, spared=frozenset(spared))
     return admitted, quarantined
 
 
@@ -102,21 +107,47 @@ def _conflicts(run: Run, options: Options) -> set[tuple[Key | None, Any]]:
     return {place for place, contents in said.items() if len(contents) > 1}
 
 
-def _edges(before: Sequence[Run], options: Options) -> dict[Key, Edge]:
-    """Return the newest that is known of each key; what is earlier than that is late."""
-    known = states_by_key(before, options)
-    return {key: found[-1] for key, (_, found) in known.items() if found}
+class _Known:
+    """What is known before a run where late changes are not exact, and what its records are to it.
 
+    `edges` are the newest moments of the keys; `full` is that of the newest full extract.
+    """
 
-def _late(record: Record, run: Run, edges: dict[Key, Edge], options: Options) -> bool:
-    """Say whether a record comes too late; to say again what holds at the edge is no change."""
-    key, moment = _place(record, run, options)
-    if key not in edges:
-        return False
-    edge, known = edges[key]
-    if moment != edge:
-        return bool(moment < edge)
-    if known is None or is_delete(record, run, options):
-        return not (known is None and is_delete(record, run, options))
-    columns = tracked(stored([run], options), options)
-    return content(record, columns) != content(known, columns)
+    def __init__(self, before: Sequence[Run], options: Options) -> None:
+        known = states_by_key(before, options)
+        times = [run.time for run in before if run.kind == "full" and options.deletes != "ignore"]
+        self._options = options
+        self._facts = collect(before, options)
+        self.edges: dict[Key, Edge] = {k: found[-1] for k, (_, found) in known.items() if found}
+        self.full = max(times, default=None)
+
+    def judge(self, record: Record, run: Run) -> Verdict:
+        """Say whether a record tells news, comes late, or is known, or brings its key back."""
+        options = self._options
+        key, moment = _place(record, run, options)
+        edge, held = self.edges.get(key, (None, None)) if key else (None, None)
+        deletes = is_delete(record, run, options)
+        if held is None:
+            ends = [end for end in (edge, self.full) if end is not None]
+            if not ends or moment > max(ends) or (deletes and self._deleted(key, moment)):
+                return "news"
+            return "back" if run.kind == "full" and max(ends) < run.time else "late"
+        if deletes:
+            return "late" if moment <= edge or self._before_full(moment) else "news"
+        columns = stored([run], options)
+        compared = tracked(columns, options)
+        if moment > edge or (
+            moment == edge and content(record, compared) == content(held, compared)
+        ):
+            return "news"
+        again = run.time >= edge and content(record, columns) == content(held, columns)
+        return "known" if again else "late"
+
+    def _before_full(self, moment: Any) -> bool:
+        return self.full is not None and bool(moment < self.full)
+
+    def _deleted(self, key: Key | None, moment: Any) -> bool:
+        """Whether the newest deletion of a key is of a moment."""
+        records = self._facts[key].records if key in self._facts else {}
+        deletions = [at for at, (_, record, _) in records.items() if record is None]
+        return bool(deletions) and bool(max(deletions) == moment)

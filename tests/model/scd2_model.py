@@ -54,7 +54,7 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
     """Gather the records and presences of every key; the runs hold only records that count."""
     facts: dict[Key, Facts] = {}
     for arrival, run in enumerate(runs):
-        for position, record in enumerate(run.records):
+        for position, record in enumerate((*run.records, *run.back)):
             key, moment = key_of(record, options), moment_of(record, run, options)
             deleted = is_delete(record, run, options)
             if key is None or (deleted and options.deletes == "ignore"):
@@ -63,7 +63,8 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
             known.name = {name: record[name] for name in options.keys}
             tie = tie_rank(record, options)
             rank = (tie, run.time, arrival, position)
-            if moment not in known.records or rank >= known.records[moment][0]:
+            counts = position < len(run.records)
+            if counts and (moment not in known.records or rank >= known.records[moment][0]):
                 partial = options.ignore_null_updates and run.kind == "changes"
                 known.records[moment] = (rank, None if deleted else record, partial)
             if run.kind == "full" and moment <= run.time:

@@ -18,14 +18,16 @@ BAD: Any = ("a value that does not fit the type of its column",)
 class Run:
     """One extract: its kind, its extraction time and its records in file order.
 
-    `witnesses` are records that do not count, yet show that their key and scope are present;
-    `spared` are keys whose absence does not count.
+    `witnesses` are records that do not count, yet show that their key and scope are present; those
+    of them that bring `back` a key which was gone do so at the extraction time. `spared` are keys
+    whose absence does not count.
     """
 
     kind: Literal["full", "incremental", "changes"]
     time: Any
     records: Sequence[Record]
     witnesses: Sequence[Record] = ()
+    back: Sequence[Record] = ()
     spared: frozenset[Key] = frozenset()
 
 

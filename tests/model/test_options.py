@@ -134,6 +134,22 @@ def test_an_unchanged_full_extract_is_not_late():
     assert spans(history(runs, strict)) == [("A", 5, None)]
 
 
+def test_a_full_extract_brings_back_at_its_time_what_is_not_there():
+    strict = replace(CDC, late_changes="quarantine")
+    runs = [full(10, rec(1, "Z", k=2)), full(20, rec(5, "A"), rec(3, "B")), full(30, rec(5, "A"))]
+    assert spans(history(runs, strict)) == [("A", 20, None)]
+    assert [admit(run, accepted(runs[:1], strict), strict)[1] for run in runs] == [0, 0, 0]
+    assert spans(history([*runs, changes(31, rec(20, "C"))], strict)) == [("A", 20, None)]
+
+
+def test_what_a_full_extract_tells_makes_older_changes_late():
+    strict = replace(CDC, late_changes="quarantine")
+    known = accepted([full(10, rec(1, "Z", k=2))], strict)
+    records = [rec(9, "A"), rec(10, "A"), dele(10), dele(9, k=2), rec(11, "A"), dele(10, k=2)]
+    late = [admit(changes(11, record), known, strict)[1] for record in records]
+    assert late == [1, 1, 1, 1, 0, 0]
+
+
 def test_null_keys_may_stop_a_run():
     runs = [incremental(10, rec(5, "A")), incremental(20, rec(6, "B"), rec(7, "C", k=None))]
     assert spans(history(runs, SEQ)) == [("A", 5, 6), ("B", 6, None)]

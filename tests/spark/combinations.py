@@ -116,6 +116,14 @@ LONG = (
     Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
     Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True),
     Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
+    Combination("late_quarantine_full", {**CHANGES, "late_changes": "quarantine"}, faults=True),
+    Combination("late_ignore_full_mark", {**CHANGES, "late_changes": "ignore", "deletes": "mark"}),
+    Combination(
+        "latest_late_quarantine",
+        {**CHANGES, "mode": "scd1", "late_changes": "quarantine"},
+        faults=True,
+    ),
+    Combination("latest_late_ignore", {**CHANGES, "mode": "scd1", "late_changes": "ignore"}, MOVED),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     # A late deletion that a full extract contradicts leaves the row as it is, so in order only.

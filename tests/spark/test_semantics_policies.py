@@ -6,11 +6,11 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.errors import TooManyDeletedError, TooManyRejectedError
+from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, told, with_history
+from tests.spark.test_semantics_late import TEXT, at, gone, told, with_history
 
 
 @pytest.mark.parametrize("policy", ["quarantine", "ignore"])
@@ -37,6 +37,44 @@ def test_a_key_that_comes_back_with_its_old_record_is_not_late(load, rows, polic
     assert rows("id, name")[1:] == [(2, "b", 5, 11, False), (2, "b", 12, None, True)]
 
 
+@pytest.mark.parametrize("deletes", ["close", "mark"])
+def test_a_key_comes_back_with_the_newest_of_its_old_records(load, rows, deletes):
+    promise = with_history(f"late_changes: quarantine, deletes: {deletes}")
+    told(load, "changes", 9, at(3, "a"), gone(5), promise=promise)
+    done = told(load, "full", 10, at(5, "b"), at(4, "c"), promise=promise)
+
+    assert rows("id, name")[-1] == (1, "b", 10, None, True)
+    assert (done.opened, done.superseded, done.quarantined) == (1, 1, 0)
+
+
+def test_a_full_extract_does_not_renew_a_version_by_an_older_record(load, rows):
+    promise = with_history("late_changes: ignore")
+    told(load, "changes", 9, at(5, "a"), at(8, "a", seen=2), promise=promise)
+    done = told(load, "full", 10, at(7, "a", seen=1), promise=promise)
+
+    assert rows("id, name, seen, day(at)") == [(1, "a", 2, 8, 5, None, True)]
+    assert (done.unchanged, done.superseded) == (0, 1)
+
+
+def test_a_record_of_the_moment_of_an_extract_that_lacks_its_key_is_late(load, rows):
+    promise = with_history("late_changes: quarantine")
+    told(load, "changes", 3, at(1, "a"), promise=promise)
+    told(load, "full", 5, at(1, "z", id=2), promise=promise)
+    done = told(load, "changes", 6, at(5, "a"), promise=promise)
+
+    assert rows("id, name")[0] == (1, "a", 1, 5, False)
+    assert done.quarantined == 1
+
+
+def test_without_a_sequence_what_is_not_newer_is_refused_whatever_late_changes_says(load):
+    options = "keys: [id], late_changes: ignore"
+    promise = load_contract(CONTRACT.replace("keys: [id]", options))
+    load(2, {"id": 1, "name": "a"}, promise=promise)
+
+    with pytest.raises(LateExtractError):
+        load(2, {"id": 1, "name": "b"}, run_id="other", promise=promise)
+
+
 def test_a_tie_in_quarantine_does_not_stand_before_an_older_record(load, rows):
     promise = with_history("mode: scd1, tie_break: quarantine")
     done = told(load, "changes", 9, at(5, "a"), at(6, "b"), at(6, "c"), promise=promise)
@@ -53,6 +91,18 @@ def test_what_is_ignored_as_late_is_not_quarantined_beside_what_is(load, spark, 
     kept = spark.table(f"{table}_quarantine").collect()
     assert (done.quarantined, done.superseded, len(kept)) == (1, 1, 1)
     assert "id: required" in kept[0]["_fault"]
+
+
+@pytest.mark.parametrize(("policy", "refused"), [("quarantine", 4), ("ignore", 0)])
+def test_scd1_too_does_with_late_records_what_its_contract_says(load, rows, policy, refused):
+    promise = with_history(f"mode: scd1, late_changes: {policy}")
+    told(load, "changes", 9, at(5, "a"), at(7, None, id=2, op="D"), promise=promise)
+    late = [at(3, "x"), at(5, "y"), at(5, None, op="D"), at(7, "z", id=2)]
+    done = told(load, "changes", 10, *late, at(5, "a"), at(8, "c", id=3), promise=promise)
+
+    assert rows("id, name") == [(1, "a", 5, None, True), (3, "c", 8, None, True)]
+    assert (done.quarantined, done.superseded) == (refused, 4 - refused)
+    assert (done.opened, done.unchanged) == (1, 1)
 
 
 def test_copies_of_a_record_do_not_dilute_the_share_that_is_deleted(load, rows):

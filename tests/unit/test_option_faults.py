@@ -28,6 +28,7 @@ TYPES = {
 SCOPES = "it must be one of string, boolean, tinyint, smallint, int, bigint, decimal, date"
 LAST = "history.tie_break: file_position must be the last: no two records have the same"
 STORED = "history.tie_break: 'n' decides between records and must be stored"
+LATE = "history.late_changes: mode append inserts what is new, however late it comes"
 HIDDEN = (
     "history.delete_scope: 'n': with untracked: ignore it must be a key or tracked, as an extract "
     "is judged by it"
@@ -80,6 +81,18 @@ def test_maps_are_not_compared(name):
     ]
 
 
+@pytest.mark.parametrize("name", ["score", "ratio", "at", "local", "raw", "tags", "props", "place"])
+def test_a_scope_is_of_a_type_whose_equal_values_have_one_text(name):
+    assert faults(delete_scope=[name, "n"]) == [
+        f"history.delete_scope: '{name}' is {TYPES[name]}; {SCOPES}"
+    ]
+
+
+@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+def test_nothing_is_late_where_all_is_appended(policy):
+    assert faults(mode="append", sequence_by="at", late_changes=policy) == [LATE]
+
+
 @pytest.mark.parametrize(
     "others", [{"track_history_columns": ["place"]}, {"track_history_except": ["n"]}]
 )
@@ -112,6 +125,8 @@ def test_each_is_told_beside_the_others():
         {"except_columns": ["file_position"]},
         {"mode": "scd2", "ignore_null_updates": True},
         {"mode": "append", "ignore_null_updates": True},
+        {"mode": "append", "late_changes": "exact"},
+        {"mode": "scd1", "late_changes": "quarantine"},
         {"mode": "scd1", "ignore_null_updates": True},
         {"untracked": "ignore", "delete_scope": ["n"]},
         {"untracked": "overwrite", "delete_scope": ["n"], "track_history_except": ["n"]},
