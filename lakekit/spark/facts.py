@@ -79,6 +79,16 @@ class Facts:
             told = told & ~branch_of(run_id).isin([*self._under_way])
         return facts.where(told)
 
+    def newest_by_scope(self) -> dict[str, str] | None:
+        """Return the moment of the newest full extract of each scope, if order needs it.
+
+        What lies in another scope, no extract has found gone. Exact histories look at each fact.
+        """
+        if self.exact or not self._contract.history.delete_scope:
+            return None
+        # The oldest come first.
+        return {scope: each.moment for each in self.full_extracts for scope in each.scopes or ()}
+
     def deletions(self) -> DataFrame | None:
         """Return the newest known deletion of each key, where order needs it.
 

@@ -31,8 +31,8 @@ def select_base(
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
         deleted), `__base_rest` (hash of the untracked columns), `__base_row` if partial records
-        need it, `__base_sequence` if late ones are set aside, and of the line that it shows, if
-        the table knows it, `SHOWN`.
+        need it, `__base_sequence` if late ones are set aside, `__base_scope` (null as the hash)
+        if that tells which are, and of the line that it shows, if the table knows it, `SHOWN`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -46,6 +46,9 @@ def select_base(
     if contract.history.sets_late_aside:
         column = contract.column(contract.history.sequence_by or "")
         rows.append(f"{sequence(column)} AS __base_sequence")
+    if contract.history.remembers and contract.history.delete_scope and not contract.history.exact:
+        scope = scope_text(contract.history.delete_scope)
+        rows.append(f"if({alive} IS NULL, NULL, {scope}) AS __base_scope")
     if contract.history.mode == "scd1" or filling:
         rows.append("_ingested_at AS __base_ingested")
     if contract.history.mode == "scd1":

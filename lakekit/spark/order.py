@@ -9,7 +9,7 @@ A change set has a row for each record (or absence) that may change something, w
 * tombstone: the key is gone, and was before
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -37,12 +37,14 @@ class Sight:
     """What a merge knows of the table before it looks at a row.
 
     newest_full: moment of the last full extract that is merged, with a sequence; else None.
+    newest_by_scope: the last of each scope, where that decides what is late; else None.
     behind: the run is a full extract older than the end of a version that is not current.
     later: columns that the table got after its first version, and that may be filled.
     later_until: the newest extraction time that it knew then; null if it is not known.
     """
 
     newest_full: str | None = None
+    newest_by_scope: Mapping[str, str] | None = None
     behind: bool = False
     later: tuple[str, ...] = ()
     later_until: str | None = None

@@ -77,6 +77,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     later = tuple(filter(None, merge.properties.get(LATER_COLUMNS, "").split(",")))
     sight = Sight(
         newest_full=newest,
+        newest_by_scope=facts.newest_by_scope(),
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=() if contract.history.new_column == "reversion" else later,
         later_until=merge.properties.get(LATER_UNTIL) or None,

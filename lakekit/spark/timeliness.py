@@ -1,5 +1,7 @@
 """Which row of each moment counts, and which rows come late. Frames in and out; no actions."""
 
+import json
+
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -85,9 +87,16 @@ def with_presence(
 
 
 def _newest_full(sight: Sight) -> Expression:
-    """Return the moment of the newest full extract; it differs from run to run."""
-    moment = F.lit(sight.newest_full).cast("timestamp_ntz")
-    return kept_apart(moment, F.col("__base_hash").isNull())
+    """Return the moment of the newest full extract that tells of a row, null if none does.
+
+    It differs from run to run. A key that is there tells its scope, else the row does.
+    """
+    gone = F.col("__base_hash").isNull()
+    if sight.newest_by_scope is None:
+        return kept_apart(F.lit(sight.newest_full).cast("timestamp_ntz"), gone)
+    told = F.from_json(F.lit(json.dumps(sight.newest_by_scope)), "map<string,string>")
+    moment = F.try_element_at(kept_apart(told, gone), F.coalesce("__base_scope", "__scope"))
+    return moment.cast("timestamp_ntz")
 
 
 def _deleted(moment: Expression, extracted: Expression) -> Expression:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from tests.model.other_modes import appended, upserted
-from tests.model.scd2_model import collect, derive, states_by_key
+from tests.model.scd2_model import absences, collect, derive, states_by_key
 from tests.model.terms import (
     Key,
     Options,
@@ -69,8 +69,11 @@ def admit(run: Run, before: Sequence[Run], options: Options) -> tuple[Run, int]:
             quarantined += sum(verdict == "late" for _, verdict in judged)
         good = [record for record, verdict in judged if verdict == "news"]
         back = [record for record, verdict in judged if verdict == "back"]
-        spared = {key for key, (edge, _) in known.edges.items() if run.time <= edge}
-        spared |= {*known.edges} if known.full is not None and run.time < known.full else set()
+        spared = {
+            key
+            for key, (edge, held) in known.edges.items()
+            if run.time <= edge or known.is_before_full(run.time, held)
+        }
     others = [r for r in run.records if not any(r is kept for kept in good)]
     admitted = replace(run, records=good, witnesses=others, back=back, spared=frozenset(spared))
     return admitted, quarantined
@@ -110,16 +113,15 @@ def _conflicts(run: Run, options: Options) -> set[tuple[Key | None, Any]]:
 class _Known:
     """What is known before a run where late changes are not exact, and what its records are to it.
 
-    `edges` are the newest moments of the keys; `full` is that of the newest full extract.
+    `edges` are the newest moments of the keys.
     """
 
     def __init__(self, before: Sequence[Run], options: Options) -> None:
         known = states_by_key(before, options)
-        times = [run.time for run in before if run.kind == "full" and options.deletes != "ignore"]
         self._options = options
         self._facts = collect(before, options)
         self.edges: dict[Key, Edge] = {k: found[-1] for k, (_, found) in known.items() if found}
-        self.full = max(times, default=None)
+        self._extracts = absences(before, options)
 
     def judge(self, record: Record, run: Run) -> Verdict:
         """Say whether a record tells news, comes late, or is known, or brings its key back."""
@@ -128,12 +130,12 @@ class _Known:
         edge, held = self.edges.get(key, (None, None)) if key else (None, None)
         deletes = is_delete(record, run, options)
         if held is None:
-            ends = [end for end in (edge, self.full) if end is not None]
+            ends = [end for end in (edge, self._full(record)) if end is not None]
             if not ends or moment > max(ends) or (deletes and self._deleted(key, moment)):
                 return "news"
             return "back" if run.kind == "full" and max(ends) < run.time else "late"
         if deletes:
-            return "late" if moment <= edge or self._before_full(moment) else "news"
+            return "late" if moment <= edge or self.is_before_full(moment, held) else "news"
         columns = stored([run], options)
         compared = tracked(columns, options)
         if moment > edge or (
@@ -143,8 +145,16 @@ class _Known:
         again = run.time >= edge and content(record, columns) == content(held, columns)
         return "known" if again else "late"
 
-    def _before_full(self, moment: Any) -> bool:
-        return self.full is not None and bool(moment < self.full)
+    def is_before_full(self, moment: Any, held: Record | None) -> bool:
+        """Say whether a full extract that tells of a key is younger, by what the key holds."""
+        full = None if held is None else self._full(held)
+        return full is not None and bool(moment < full)
+
+    def _full(self, record: Record) -> Any:
+        """Return the time of the newest full extract of a record's scope."""
+        scope = self._options.delete_scope
+        told = [t for t, _, held in self._extracts if not scope or content(record, scope) in held]
+        return max(told, default=None)
 
     def _deleted(self, key: Key | None, moment: Any) -> bool:
         """Whether the newest deletion of a key is of a moment."""

@@ -124,6 +124,11 @@ LONG = (
         faults=True,
     ),
     Combination("latest_late_ignore", {**CHANGES, "mode": "scd1", "late_changes": "ignore"}, MOVED),
+    Combination(
+        "late_quarantine_scope", {**CHANGES, **SCOPED, "late_changes": "quarantine"}, faults=True
+    ),
+    Combination("late_ignore_scope", {**CHANGES, **SCOPED, "late_changes": "ignore"}),
+    Combination("latest_scope", {**CHANGES, **SCOPED, "mode": "scd1"}, late=False, faults=True),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     # A late deletion that a full extract contradicts leaves the row as it is, so in order only.

@@ -8,7 +8,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.test_semantics_late import TEXT, at, told
+from tests.spark.test_semantics_late import TEXT, at, told, with_history
 
 SCOPED = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))
 
@@ -75,3 +75,14 @@ def test_two_extracts_of_one_moment_count_within_the_scopes_of_both(load, rows):
         (2, "a", 2, 3, 10, False),
         (3, "a", 3, 3, None, True),
     ]
+
+
+@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: ignore"])
+def test_a_key_of_a_scope_that_no_extract_held_is_not_late(load, rows, policy):
+    promise = with_history(f"{policy}, delete_scope: [seen]")
+    told(load, "full", 10, at(1, "a", seen=1), promise=promise)
+
+    done = told(load, "incremental", 11, at(5, "b", id=2, seen=2), promise=promise)
+
+    assert (done.opened, done.superseded) == (1, 0)
+    assert rows("id, name") == [(1, "a", 1, None, True), (2, "b", 5, None, True)]
