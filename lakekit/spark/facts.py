@@ -79,29 +79,39 @@ class Facts:
             told = told & ~branch_of(run_id).isin([*self._under_way])
         return facts.where(told)
 
-    def newest_by_scope(self) -> dict[str, str] | None:
+    def newest_by_scope(self) -> dict[str | None, str] | None:
         """Return the moment of the newest full extract of each scope, if order needs it.
 
+        None stands for the scopes that are not named, after an extract that told of them all.
         What lies in another scope, no extract has found gone. Exact histories look at each fact.
         """
         if self.exact or not self._contract.history.delete_scope:
             return None
+        newest: dict[str | None, str] = {}
         # The oldest come first.
-        return {scope: each.moment for each in self.full_extracts for scope in each.scopes or ()}
+        for each in self.full_extracts:
+            if each.scopes is None:
+                newest = {None: each.moment}
+            newest |= dict.fromkeys(each.scopes or (), each.moment)
+        return newest
 
     def deletions(self) -> DataFrame | None:
         """Return the newest known deletion of each key, where order needs it.
 
         `__deleted_at` is its moment, `__deleted_tie` what decides at that moment, `__deleted_in`
-        the extraction time of its run. Exact histories are derived from all facts instead.
+        the extraction time of its run. Exact histories are derived from all facts instead. Where
+        full extracts tell of scopes only, they do not tell when a key was gone: its versions do.
         """
         if self.exact or not self.exists:
             return None
-        keys = [quote(key) for key in self._contract.keys]
-        records = self.records().where("_op = 'D'")
-        tied = F.expr(tie(self._contract)).alias("__tie")
-        newest = F.max(F.struct("_sequence", tied, "_ingested_at")).alias("__newest_delete")
-        deletes = records.groupBy(*keys).agg(newest)
+        history, keys = self._contract.history, self._merge.keys
+        columns = [*keys, F.expr(tie(self._contract)).alias("__tie"), F.col("_ingested_at")]
+        told = self.records().where("_op = 'D'").select(*columns, "_sequence")
+        if history.delete_scope and history.mode == "scd2":
+            ended = self._merge.versions().where("NOT _is_current")
+            told = told.unionByName(ended.select(*columns, F.col("_valid_to").alias("_sequence")))
+        newest = F.max(F.struct("_sequence", "__tie", "_ingested_at")).alias("__newest_delete")
+        deletes = told.groupBy(*keys).agg(newest)
         return deletes.select(
             *keys,
             F.col("__newest_delete._sequence").alias("__deleted_at"),
@@ -156,6 +166,17 @@ class Facts:
         brought = sequence_of(self._contract) < F.col("_valid_from")
         op = F.when(brought, "P").otherwise("U")
         return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=op)
+
+    def of_absent(self, versions: DataFrame) -> DataFrame:
+        """Return the versions of keys that a full extract of their scope lacks, as deletions.
+
+        Of a table that keeps no version of a key that is gone they say until when it was known:
+        of another scope no extract has told what came later.
+        """
+        aside = self._contract.history.sets_late_aside
+        at = self._merge.moment if aside else F.col("_valid_from")
+        gone = versions.withColumn("__moment", at)
+        return self._facts(gone, F.col("_ingested_at"), moment="__moment", op=F.lit("D"))
 
     def _facts(
         self, rows: DataFrame, time: Expression, *, moment: str, op: Expression

@@ -37,14 +37,15 @@ class Sight:
     """What a merge knows of the table before it looks at a row.
 
     newest_full: moment of the last full extract that is merged, with a sequence; else None.
-    newest_by_scope: the last of each scope, where that decides what is late; else None.
+    newest_by_scope: the last of each scope, where that decides what is late; else None. The scope
+        None is each one that is not named.
     behind: the run is a full extract older than the end of a version that is not current.
     later: columns that the table got after its first version, and that may be filled.
     later_until: the newest extraction time that it knew then; null if it is not known.
     """
 
     newest_full: str | None = None
-    newest_by_scope: Mapping[str, str] | None = None
+    newest_by_scope: Mapping[str | None, str] | None = None
     behind: bool = False
     later: tuple[str, ...] = ()
     later_until: str | None = None

@@ -3,24 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.contracts import Contract
-from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.counts import ACTS, act_counts, scopes_of
-from lakekit.spark.fact import PRESENCE
+from lakekit.spark.counts import ACTS, act_counts
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.limits import refuse
 from lakekit.spark.order import Sight
-from lakekit.spark.records import read_batch, sequence_of, with_facts
+from lakekit.spark.remembered import remembered
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
-from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
 
@@ -100,7 +96,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         staged=rows.where("__aside IS NULL"),
         settled=settled,
         set_aside=staged.rows.where(F.col("__aside").isin(*_quarantined(contract))),
-        remembered=_remembered(merge, staged, facts, settled),
+        remembered=remembered(merge, staged, facts, settled),
         said=said + (settled.unchanged + settled.deletes if settled else 0),
         touched=n["touched"],
         alive=n["alive"] + (settled.alive if settled else 0),
@@ -139,65 +135,3 @@ def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
         deletes=n["delete"] + n["tombstone"] + n["ignored"] + late.deletes,
         restored=late.restored,
     )
-
-
-def _remembered(
-    merge: Merge, seen: Staged, facts: Facts, settled: Settled | None
-) -> tuple[DataFrame, ...]:
-    """Return what the companion must keep of this run."""
-    if not facts.wanted:
-        return ()
-    contract, history, n = merge.contract, merge.contract.history, seen.counts
-    rows = seen.rows.where("__aside IS NULL AND NOT __absent")
-    frames = []
-    if history.ignore_null_updates and facts.exact:
-        partial = {name: F.col(f"__record.{quote(name)}") for name in contract.content}
-        frames.append(facts.of_rows(rows.withColumns(partial)))
-        if settled and settled.facts is not None:
-            presences = settled.facts.where(F.col("__priority") == PRESENCE)
-            frames.append(facts.of_settled(presences))
-        if n["replaced"]:
-            overwritten = facts.of_versions(_overwritten(merge, seen.rows))
-            frames.append(overwritten.where("_op = 'P'"))
-    else:
-        if settled and settled.facts is not None and settled.keys is not None:
-            rows = rows.join(settled.keys, list(contract.keys), "left_anti")
-            frames.append(facts.of_settled(settled.facts))
-        if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["merged"]:
-            frames.append(facts.of_rows(rows.where(_unseen() if facts.exact else "__gone")))
-        if n["replaced"] and facts.exact:
-            frames.append(facts.of_versions(_overwritten(merge, rows)))
-    if merge.full and history.deletes != "ignore":
-        frames.append(facts.full_extract(scopes_of(n)))
-        if facts.exact and n["rejected"] + n["ties"] + n["ahead"]:
-            frames.append(facts.witnesses(_without_record(merge, seen)))
-    return tuple(frames)
-
-
-def _without_record(merge: Merge, seen: Staged) -> DataFrame:
-    """Return the keys of a full extract without a record that tells what they were then.
-
-    All are rejected or set aside, or lie ahead of the extract.
-    """
-    contract, keys, names = merge.contract, merge.keys, list(merge.contract.keys)
-    records = (seen.records or read_batch(merge)).dropna(subset=names)
-    timely = F.col("__moment") <= merge.moment
-    facts = with_facts(records, contract, merge.batch)
-    count = F.count_if(F.col("__fault").isNull() & timely)
-    good = facts.groupBy(*keys).agg(count.alias("__good"))
-    aside = seen.rows.where("__aside IS NOT NULL AND NOT __absent").where(timely)
-    set_aside = aside.groupBy(*keys).agg(F.count(F.lit(1)).alias("__set_aside"))
-    both = good.join(set_aside, names, "left")
-    return both.where("__good = coalesce(__set_aside, 0)").select(*keys)
-
-
-def _unseen() -> Expression:
-    """Return which rows show in no version of their own."""
-    return F.col("__gone") | ((F.col("__kind") != "same") & order.hidden())
-
-
-def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:
-    """Return the versions that are written anew and still show the record of their start."""
-    keys = rows.where("__first AND __replaced").select(*merge.keys)
-    current = merge.current().where(sequence_of(merge.contract) <= F.col("_valid_from"))
-    return current.join(F.broadcast(keys), list(merge.contract.keys), "left_semi")

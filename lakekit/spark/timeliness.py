@@ -1,13 +1,12 @@
 """Which row of each moment counts, and which rows come late. Frames in and out; no actions."""
 
-import json
-
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.context import kept_apart
+from lakekit.spark.join import overwrites
+from lakekit.spark.newest_full import moved_before_full, newest_full, newest_full_of
 from lakekit.spark.order import Sight
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
@@ -17,17 +16,21 @@ from lakekit.sql.row_hash import state_hash
 def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     """Rank the rows of one key and moment; `__place` 1 counts. In scd1 those of one key.
 
-    Partial records do each say something, in scd1 too.
+    Partial records do each say something, in scd1 too, and so do those of which late ones are set
+    aside.
 
     `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
     """
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
-    latest = contract.history.mode == "scd1" and not contract.history.ignore_null_updates
+    history = contract.history
+    # Of the newest record it shows only afterwards that it comes late.
+    each = history.ignore_null_updates or history.sets_late_aside
+    latest = history.mode == "scd1" and not each
     group = Window.partitionBy(*keys) if latest else moment
     best = group.orderBy(
         # What is set aside does not stand before an older record.
-        *([F.col("__tied").asc()] if contract.history.tie_break == "quarantine" else []),
+        *([F.col("__tied").asc()] if history.tie_break == "quarantine" else []),
         F.col("__moment").desc(),
         F.col("__absent").asc(),
         F.col("__tie").desc(),
@@ -54,10 +57,12 @@ def with_presence(
 ) -> DataFrame:
     """Let a full extract bring back, at its time, a key that was gone after its record.
 
+    Or was not in the scope that the record tells.
+
     Exact histories derive it from all facts instead. Of several records the newest tells what the
     extract holds of the key.
     """
-    moment, gone_at = F.col("__moment"), _newest_full(sight)
+    moment, gone_at = F.col("__moment"), newest_full(sight)
     aside = contract.history.sets_late_aside
     gone = moment <= gone_at if aside else moment < gone_at
     if "__deleted_at" in rows.columns:
@@ -66,6 +71,9 @@ def with_presence(
         gone = F.coalesce(gone, F.lit(False)) | deleted
         gone_at = F.greatest(gone_at, at)
     back = F.col("__base_hash").isNull() & gone & (gone_at < extracted)
+    if sight.newest_by_scope is not None:
+        newest = newest_full_of(sight, F.col("__scope"))
+        back = back | (moved_before_full(sight) & (newest < extracted))
     back = F.coalesce(back, F.lit(False)) & ~F.col("__absent")
     keys = Window.partitionBy(*map(quote, contract.keys))
     here = ~F.col("__absent") & (moment <= extracted)
@@ -84,19 +92,6 @@ def with_presence(
         }
     )
     return rows.withColumn("__digest", F.expr(state_hash(contract)))
-
-
-def _newest_full(sight: Sight) -> Expression:
-    """Return the moment of the newest full extract that tells of a row, null if none does.
-
-    It differs from run to run. A key that is there tells its scope, else the row does.
-    """
-    gone = F.col("__base_hash").isNull()
-    if sight.newest_by_scope is None:
-        return kept_apart(F.lit(sight.newest_full).cast("timestamp_ntz"), gone)
-    told = F.from_json(F.lit(json.dumps(sight.newest_by_scope)), "map<string,string>")
-    moment = F.try_element_at(kept_apart(told, gone), F.coalesce("__base_scope", "__scope"))
-    return moment.cast("timestamp_ntz")
 
 
 def _deleted(moment: Expression, extracted: Expression) -> Expression:
@@ -127,6 +122,8 @@ def with_lateness(
         extracted: Extraction time of the run.
     """
     aside = contract.history.sets_late_aside
+    if aside:
+        rows = _as_brought_back(rows, contract, extracted)
     exact = contract.history.mode == "scd2" and not aside
     latest = contract.history.mode == "scd1" and not aside
     since, moment = F.col("__newest"), F.col("__moment")
@@ -142,23 +139,45 @@ def with_lateness(
         # A key that was absent then, or deleted before it, is known to be gone or back there.
         # One that is absent from an older extract may be there in that one.
         # What changes before it hides what that extract held, which settling remembers.
-        gone, newest = F.col("__base_hash").isNull(), _newest_full(sight)
+        gone, newest = F.col("__base_hash").isNull(), newest_full(sight)
         late = late | ((gone | F.col("__gone") | F.lit(exact)) & (moment < newest))
         # Of a key that comes after an extract that lacks it, though its run was before that one,
         # or at its very moment: what ended there may go on.
         late = late | (gone & F.lit(exact) & (extracted < newest))
         late = late | (gone & F.lit(exact or aside) & (moment == newest))
+    if sight.newest_by_scope is not None:
+        late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     if aside:
-        # To say again what holds since that moment is no change, nor what a later extract says of
-        # a key that a full one has brought back.
-        brought = (moment == F.col("__base_sequence")) & (extracted >= since)
-        holds = (moment == since) | brought
-        again = ~F.col("__gone") & holds & (F.col("__digest") == F.col("__base_hash"))
-        if "__deleted_at" in rows.columns:
-            last = F.col("__base_hash").isNull()
-            again = again | (F.col("__gone") & (moment == F.col("__deleted_at")) & last)
-        late = late & ~F.coalesce(again, F.lit(False))
+        late = late & ~F.coalesce(_says_again(rows, contract, sight), F.lit(False))
     return rows.withColumn("__late", F.coalesce(late, F.lit(False)))
+
+
+def _as_brought_back(rows: DataFrame, contract: Contract, extracted: Expression) -> DataFrame:
+    """Let the record of a key that a full extract has brought back begin when its version does.
+
+    Else what a later extract says of it again would be older than that.
+    """
+    since, moment = F.col("__since"), F.col("__moment")
+    brought = ~F.col("__gone") & (moment == F.col("__base_sequence")) & (moment < since)
+    same = F.expr(state_hash(contract, "__since")) == F.col("__base_hash")
+    brought = F.coalesce(brought & same & _same_rest(contract) & (extracted >= since), F.lit(False))
+    rows = rows.withColumn("__moment", F.when(brought, since).otherwise(moment))
+    return rows.withColumn("__digest", F.expr(state_hash(contract)))
+
+
+def _same_rest(contract: Contract) -> Expression:
+    """Whether a row says of the untracked columns what is known, where they are renewed."""
+    return F.col("__rest") == F.col("__base_rest") if overwrites(contract) else F.lit(True)
+
+
+def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression:
+    """Whether a row says what holds since its moment: no change, and never late."""
+    moment, base = F.col("__moment"), F.col("__base_hash")
+    again = (moment == F.col("__since")) & (F.col("__digest") == base) & _same_rest(contract)
+    ends = [F.col("__since"), *([newest_full(sight)] if sight.newest_full else [])]
+    ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
+    gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))
+    return F.when(F.col("__gone"), gone).otherwise(again)

@@ -11,10 +11,11 @@ a full extract brings back, at its own time, a key that was gone.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal
 
 from tests.model.other_modes import appended, upserted
-from tests.model.scd2_model import absences, collect, derive, states_by_key
+from tests.model.scd2_model import absences, derive, states_by_key
 from tests.model.terms import (
     Key,
     Options,
@@ -30,8 +31,6 @@ from tests.model.terms import (
     tracked,
 )
 
-# The newest moment that is known of a key, and its content, or the deletion.
-Edge = tuple[Any, Record | None]
 Verdict = Literal["news", "late", "known", "back"]
 
 
@@ -74,9 +73,31 @@ def admit(run: Run, before: Sequence[Run], options: Options) -> tuple[Run, int]:
             for key, (edge, held) in known.edges.items()
             if run.time <= edge or known.is_before_full(run.time, held)
         }
-    others = [r for r in run.records if not any(r is kept for kept in good)]
-    admitted = replace(run, records=good, witnesses=others, back=back, spared=frozenset(spared))
+    admitted = replace(
+        run,
+        records=good,
+        witnesses=[r for r in run.records if not any(r is kept for kept in good)],
+        back=back,
+        spared=frozenset(spared),
+    )
+    if options.late_changes != "exact" and options.untracked == "ignore":
+        admitted = _telling(admitted, before, options)
     return admitted, quarantined
+
+
+def _telling(run: Run, before: Sequence[Run], options: Options) -> Run:
+    """Leave out the records that only say again what holds, where nothing remembers them."""
+    runs = [*before, run]
+    compared = tracked(stored(runs, options), options)
+    again = {
+        (key, moment)
+        for key, (_, found) in states_by_key(runs, options).items()
+        for (_, one), (moment, other) in pairwise(found)
+        if one and other and content(one, compared) == content(other, compared)
+    }
+    kept = [r for r in run.records if _place(r, run, options) not in again]
+    others = [r for r in run.records if _place(r, run, options) in again]
+    return replace(run, records=kept, witnesses=[*run.witnesses, *others])
 
 
 def _stopped(run: Run, passed: Sequence[Run], options: Options) -> bool:
@@ -119,8 +140,7 @@ class _Known:
     def __init__(self, before: Sequence[Run], options: Options) -> None:
         known = states_by_key(before, options)
         self._options = options
-        self._facts = collect(before, options)
-        self.edges: dict[Key, Edge] = {k: found[-1] for k, (_, found) in known.items() if found}
+        self.edges = {key: found[-1] for key, (_, found) in known.items() if found}
         self._extracts = absences(before, options)
 
     def judge(self, record: Record, run: Run) -> Verdict:
@@ -131,19 +151,24 @@ class _Known:
         deletes = is_delete(record, run, options)
         if held is None:
             ends = [end for end in (edge, self._full(record)) if end is not None]
-            if not ends or moment > max(ends) or (deletes and self._deleted(key, moment)):
+            if not ends or moment > max(ends) or (deletes and moment == max(ends)):
                 return "news"
             return "back" if run.kind == "full" and max(ends) < run.time else "late"
         if deletes:
             return "late" if moment <= edge or self.is_before_full(moment, held) else "news"
         columns = stored([run], options)
-        compared = tracked(columns, options)
-        if moment > edge or (
-            moment == edge and content(record, compared) == content(held, compared)
-        ):
-            return "news"
-        again = run.time >= edge and content(record, columns) == content(held, columns)
-        return "known" if again else "late"
+        if moment > edge:
+            full = self._full(record) if self._moved(record, held) else None
+            if full is None or moment >= full:
+                return "news"
+            return "back" if run.kind == "full" and full < run.time else "late"
+        seen = columns if options.untracked == "overwrite" else tracked(columns, options)
+        holds = moment == edge or (run.time >= edge and moment == held[options.sequence_by])
+        return "known" if holds and content(record, seen) == content(held, seen) else "late"
+
+    def _moved(self, record: Record, held: Record) -> bool:
+        scope = self._options.delete_scope
+        return content(record, scope) != content(held, scope)
 
     def is_before_full(self, moment: Any, held: Record | None) -> bool:
         """Say whether a full extract that tells of a key is younger, by what the key holds."""
@@ -155,9 +180,3 @@ class _Known:
         scope = self._options.delete_scope
         told = [t for t, _, held in self._extracts if not scope or content(record, scope) in held]
         return max(told, default=None)
-
-    def _deleted(self, key: Key | None, moment: Any) -> bool:
-        """Whether the newest deletion of a key is of a moment."""
-        records = self._facts[key].records if key in self._facts else {}
-        deletions = [at for at, (_, record, _) in records.items() if record is None]
-        return bool(deletions) and bool(max(deletions) == moment)

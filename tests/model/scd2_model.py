@@ -11,7 +11,8 @@ The facts about one key, each at one moment:
 * absence from a full extract, at its extraction time: the key is gone there, if the extract
   holds something of the key's scope;
 * presence in a full extract, at its extraction time: a key that was gone there is back, with
-  the content of the extract's latest record. For a key that is alive it changes nothing.
+  the content of the extract's latest record. For a key that is alive it changes nothing, unless
+  `admission` says so.
 
 At one moment a record beats presence and presence beats absence. `admission` says which records
 count; `other_modes` derives scd1 and append.
@@ -47,7 +48,7 @@ class Facts:
 
     name: Record = field(default_factory=dict)  # the key columns
     records: dict[Any, tuple[Any, Record | None, bool]] = field(default_factory=dict)
-    presences: dict[Any, tuple[Any, Record]] = field(default_factory=dict)
+    presences: dict[Any, tuple[Any, Record, bool]] = field(default_factory=dict)
 
 
 def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
@@ -70,7 +71,7 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
             if run.kind == "full" and moment <= run.time:
                 seen = (moment, tie, arrival, position)
                 if run.time not in known.presences or seen >= known.presences[run.time][0]:
-                    known.presences[run.time] = (seen, record)
+                    known.presences[run.time] = (seen, record, not counts)
     return facts
 
 
@@ -104,8 +105,9 @@ def states(facts: Facts, absent: dict[Any, list[Scopes]], options: Options) -> l
                 record = {n: alive.get(n) if v is None else v for n, v in record.items()}
             found.append((moment, record))
         elif moment in facts.presences:
-            if alive is None:
-                found.append((moment, facts.presences[moment][1]))
+            _, record, back = facts.presences[moment]
+            if alive is None or back:
+                found.append((moment, record))
         elif alive is not None and any(
             not options.delete_scope or content(alive, options.delete_scope) in scopes
             for scopes in absent[moment]

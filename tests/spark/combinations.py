@@ -73,6 +73,7 @@ class Combination:
 
 TRACKED = {"track_history_columns": ["name", "score", "props"]}
 SCOPED = {"delete_scope": ["region"]}
+KEYED = {"delete_scope": ["region"], "keys": ["region", "id"]}
 PARTIAL = {"ignore_null_updates": True}
 DEFAULT = (
     Combination(
@@ -125,10 +126,33 @@ LONG = (
     ),
     Combination("latest_late_ignore", {**CHANGES, "mode": "scd1", "late_changes": "ignore"}, MOVED),
     Combination(
-        "late_quarantine_scope", {**CHANGES, **SCOPED, "late_changes": "quarantine"}, faults=True
+        "late_quarantine_scope",
+        {**CHANGES, **SCOPED, "late_changes": "quarantine"},
+        faults=True,
+        ties=False,
     ),
-    Combination("late_ignore_scope", {**CHANGES, **SCOPED, "late_changes": "ignore"}),
+    Combination("late_ignore_scope", {**CHANGES, **SCOPED, "late_changes": "ignore"}, ties=False),
+    Combination(
+        "late_quarantine_scope_mark",
+        {**CHANGES, **SCOPED, "late_changes": "quarantine", "deletes": "mark"},
+        ties=False,
+    ),
+    Combination(
+        "late_quarantine_tracked", {**CHANGES, **TRACKED, "late_changes": "quarantine"}, faults=True
+    ),
+    Combination(
+        "late_ignore_keep_first",
+        {**CHANGES, **TRACKED, "late_changes": "ignore", "untracked": "ignore"},
+        ties=False,
+    ),
+    Combination("late_ignore_keyed_scope", {**CHANGES, **KEYED, "late_changes": "ignore"}),
+    Combination("latest_keyed_scope", {**CHANGES, **KEYED, "mode": "scd1"}, late=False),
     Combination("latest_scope", {**CHANGES, **SCOPED, "mode": "scd1"}, late=False, faults=True),
+    Combination(
+        "latest_late_quarantine_scope",
+        {**CHANGES, **SCOPED, "mode": "scd1", "late_changes": "quarantine"},
+        ties=False,
+    ),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     # A late deletion that a full extract contradicts leaves the row as it is, so in order only.

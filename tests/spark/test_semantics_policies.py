@@ -205,3 +205,25 @@ def test_a_run_is_appended_once_though_its_snapshot_is_gone(spark, table, tmp_pa
 
     assert (again.opened, again.duplicates, again.committed) == (0, 2, False)
     assert spark.table(table).count() == 4
+
+
+def test_what_extracts_say_again_of_a_key_that_came_back_is_not_late(load, rows):
+    promise = with_history("mode: scd1, late_changes: quarantine")
+    told(load, "full", 5, at(1, "a"), at(1, "other", id=2), promise=promise)
+    told(load, "full", 6, at(1, "other", id=2), promise=promise)
+    told(load, "full", 7, at(1, "a"), at(1, "other", id=2), promise=promise)
+
+    done = told(load, "full", 8, at(1, "a"), at(1, "other", id=2), promise=promise)
+
+    assert (done.quarantined, done.unchanged) == (0, 2)
+    assert rows("id, name") == [(1, "a", 7, None, True), (2, "other", 1, None, True)]
+
+
+def test_a_late_deletion_does_not_stand_before_a_record_in_time(load, rows):
+    promise = with_history("mode: scd1, late_changes: quarantine")
+    told(load, "full", 20, at(10, "a"), promise=promise)
+
+    done = told(load, "changes", 21, at(15, "b"), gone(18), promise=promise)
+
+    assert (done.opened, done.quarantined) == (1, 1)
+    assert rows("id, name") == [(1, "b", 15, None, True)]

@@ -86,3 +86,40 @@ def test_a_key_of_a_scope_that_no_extract_held_is_not_late(load, rows, policy):
 
     assert (done.opened, done.superseded) == (1, 0)
     assert rows("id, name") == [(1, "a", 1, None, True), (2, "b", 5, None, True)]
+
+
+@pytest.mark.parametrize("deletes", ["close", "mark"])
+def test_a_key_of_one_scope_ends_once_though_late_records_say_another(load, rows, deletes):
+    promise = with_history(f"late_changes: ignore, delete_scope: [seen], deletes: {deletes}")
+    told(load, "changes", 6, at(5, "a", seen=1), promise=promise)
+    told(load, "full", 10, at(1, "other", id=2, seen=1), promise=promise)
+
+    done = told(load, "changes", 11, at(8, "b", seen=2), promise=promise)
+    assert (done.opened, done.superseded) == (0, 1)
+
+    told(load, "full", 20, at(8, "b", seen=2), promise=promise)
+    of_one = [row[1:] for row in rows("id, name") if row[0] == 1 and row[1]]
+    assert of_one == [("a", 5, 10, False), ("b", 20, None, True)]
+
+
+def test_an_extract_from_before_there_were_scopes_tells_of_all(load, rows):
+    everywhere, scoped = with_history("mode: scd1"), "mode: scd1, delete_scope: [seen]"
+    told(load, "full", 10, at(2, "other", id=2, seen=1), promise=everywhere)
+
+    done = told(load, "changes", 11, at(5, "a", seen=1), promise=with_history(scoped))
+
+    assert (done.opened, done.superseded) == (0, 1)
+    assert rows("id, name") == [(2, "other", 2, None, True)]
+
+
+def test_the_latest_of_a_key_that_its_scope_lost_is_not_a_record_from_before(load, rows):
+    promise = with_history("mode: scd1, delete_scope: [seen]")
+    told(load, "full", 6, at(2, "other", id=3, seen=1), promise=promise)
+    told(load, "changes", 9, at(8, "b", seen=2), promise=promise)
+    told(load, "full", 20, at(2, "other", id=2, seen=2), promise=promise)
+
+    told(load, "changes", 21, at(7, "a", seen=1), promise=promise)
+    assert [row[0] for row in rows("id, name")] == [2, 3]
+
+    told(load, "changes", 22, at(9, "c", seen=1), promise=promise)
+    assert rows("id, name")[0] == (1, "c", 9, None, True)
