@@ -5,6 +5,8 @@ LOCAL_DATABASE = "local"
 # The first compiler alone has a small cache, and when it is full all goes on interpreted. What a
 # plan leaves behind is dropped soon if the young have room; else it is copied and copied.
 LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC -Xmn512m"
+# Of few cores, the threads that Java's own choice of collector keeps beside the work take a share.
+STEADY_JAVA = " -XX:+UseParallelGC"
 SETTINGS = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",

@@ -84,8 +84,10 @@ class Facts:
 
         None stands for the scopes that are not named, after an extract that told of them all.
         What lies in another scope, no extract has found gone. Exact histories look at each fact.
+        A partial record need not say its scope: all full extracts tell of it.
         """
-        if self.exact or not self._contract.history.delete_scope:
+        history = self._contract.history
+        if self.exact or not self.wanted or history.ignore_null_updates or not history.delete_scope:
             return None
         newest: dict[str | None, str] = {}
         # The oldest come first.

@@ -34,7 +34,13 @@ def newest_full_of(sight: Sight, scope: Expression) -> Expression:
 
 
 def moved_before_full(sight: Sight) -> Expression:
-    """Whether a row puts its key into a scope in which a younger full extract did not find it."""
+    """Whether a row puts its key into a scope in which a younger full extract did not find it.
+
+    An extract of both scopes held the key, as it is still there; one of the new scope alone would
+    have moved it.
+    """
     moved = ~F.col("__gone") & (F.col("__scope") != F.col("__base_scope"))
     moment, newest = F.col("__moment"), newest_full_of(sight, F.col("__scope"))
-    return F.coalesce(moved & (moment > F.col("__newest")) & (moment < newest), F.lit(False))
+    held = F.coalesce(newest <= newest_full_of(sight, F.col("__base_scope")), F.lit(False))
+    moved = moved & (moment > F.col("__newest")) & (moment < newest) & ~held
+    return F.coalesce(moved, F.lit(False))

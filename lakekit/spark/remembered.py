@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.spark import order
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, sent
 from lakekit.spark.counts import scopes_of
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
@@ -31,7 +31,7 @@ def remembered(
             presences = settled.facts.where(F.col("__priority") == PRESENCE)
             frames.append(facts.of_settled(presences))
         if n["replaced"]:
-            overwritten = facts.of_versions(_overwritten(merge, seen.rows))
+            overwritten = facts.of_versions(_overwritten(merge, seen.rows, n["replaced"]))
             frames.append(overwritten.where("_op = 'P'"))
     else:
         if settled and settled.facts is not None and settled.keys is not None:
@@ -40,7 +40,7 @@ def remembered(
         if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["merged"]:
             frames.append(facts.of_rows(rows.where(_unseen() if facts.exact else "__gone")))
         if n["replaced"] and facts.exact:
-            frames.append(facts.of_versions(_overwritten(merge, rows)))
+            frames.append(facts.of_versions(_overwritten(merge, rows, n["replaced"])))
     if merge.full and history.deletes != "ignore":
         frames += _told_by_extract(merge, seen, facts)
     return tuple(frames)
@@ -54,7 +54,7 @@ def _told_by_extract(merge: Merge, seen: Staged, facts: Facts) -> list[DataFrame
         frames.append(facts.witnesses(_without_record(merge, seen)))
     if n["absences"] and history.delete_scope and history.mode == "scd1":
         absent = seen.rows.where("__aside IS NULL AND __absent AND __act = 'delete'")
-        frames.append(facts.of_absent(_current_of(merge, absent)))
+        frames.append(facts.of_absent(_current_of(merge, absent, n["absences"])))
     return frames
 
 
@@ -80,13 +80,13 @@ def _unseen() -> Expression:
     return F.col("__gone") | ((F.col("__kind") != "same") & order.hidden())
 
 
-def _overwritten(merge: Merge, rows: DataFrame) -> DataFrame:
+def _overwritten(merge: Merge, rows: DataFrame, count: int) -> DataFrame:
     """Return the versions that are written anew and still show the record of their start."""
-    renewed = _current_of(merge, rows.where("__first AND __replaced"))
+    renewed = _current_of(merge, rows.where("__first AND __replaced"), count)
     return renewed.where(sequence_of(merge.contract) <= F.col("_valid_from"))
 
 
-def _current_of(merge: Merge, rows: DataFrame) -> DataFrame:
-    """Return the current versions of the keys of some rows."""
-    keys = F.broadcast(rows.select(*merge.keys))
+def _current_of(merge: Merge, rows: DataFrame, count: int) -> DataFrame:
+    """Return the current versions of the keys of some rows, of as many as are counted."""
+    keys = sent(rows.select(*merge.keys), count)
     return merge.current().join(keys, list(merge.contract.keys), "left_semi")

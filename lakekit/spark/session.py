@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakekit.spark.jars import class_path
-from lakekit.spark_conf import CATALOG, LIGHT_JAVA, LOCAL_DATABASE, SETTINGS
+from lakekit.spark_conf import CATALOG, LIGHT_JAVA, LOCAL_DATABASE, SETTINGS, STEADY_JAVA
 
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
@@ -64,6 +64,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
     with closing(sqlite3.connect(database, timeout=60)) as connection:
         connection.executescript(CATALOG_TABLES)
     catalog = f"spark.sql.catalog.{CATALOG}"
+    java = LIGHT_JAVA if light else STEADY_JAVA
     settings = {
         **SETTINGS,
         f"{catalog}.type": "jdbc",
@@ -81,7 +82,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
         # The JVM's own zone moves `date` and `timestamp` in the driver's conversions.
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{LIGHT_JAVA if light else ''}",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{java}",
     }
     builder = SparkSession.builder.master(f"local[{cores}]").appName("lakekit")
     for key, value in settings.items():

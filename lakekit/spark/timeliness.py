@@ -16,8 +16,7 @@ from lakekit.sql.row_hash import state_hash
 def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     """Rank the rows of one key and moment; `__place` 1 counts. In scd1 those of one key.
 
-    Partial records do each say something, in scd1 too, and so do those of which late ones are set
-    aside.
+    Even there each moment counts of partial records, and where late ones are set aside.
 
     `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
     """
@@ -57,7 +56,7 @@ def with_presence(
 ) -> DataFrame:
     """Let a full extract bring back, at its time, a key that was gone after its record.
 
-    Or was not in the scope that the record tells.
+    Or was not in the scope that the record tells, as far as an extract of that one knew.
 
     Exact histories derive it from all facts instead. Of several records the newest tells what the
     extract holds of the key.
@@ -176,7 +175,7 @@ def _same_rest(contract: Contract) -> Expression:
 def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression:
     """Whether a row says what holds since its moment: no change, and never late."""
     moment, base = F.col("__moment"), F.col("__base_hash")
-    again = (moment == F.col("__since")) & (F.col("__digest") == base) & _same_rest(contract)
+    again = (moment == F.col("__newest")) & (F.col("__digest") == base) & _same_rest(contract)
     ends = [F.col("__since"), *([newest_full(sight)] if sight.newest_full else [])]
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))

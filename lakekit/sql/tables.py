@@ -28,8 +28,9 @@ FACTS_DDL = {
     "_row_hash": "bigint",
     "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
     "_op": (
-        "string COMMENT 'U: record, D: delete, X: a full extract was merged, "
-        "P: what a full extract held of a key, W: it held a key, but no record of its time'"
+        "string COMMENT 'U: record, D: delete (scd1: what an extract of its scope lacked, too), "
+        "X: a full extract was merged, P: what a full extract held of a key, "
+        "W: it held a key, but no record of its time'"
     ),
     "_partial": "boolean COMMENT 'Of a record: its nulls mean as before'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",

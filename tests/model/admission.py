@@ -158,7 +158,7 @@ class _Known:
             return "late" if moment <= edge or self.is_before_full(moment, held) else "news"
         columns = stored([run], options)
         if moment > edge:
-            full = self._full(record) if self._moved(record, held) else None
+            full = self._full(record, without=key) if self._moved(record, held) else None
             if full is None or moment >= full:
                 return "news"
             return "back" if run.kind == "full" and full < run.time else "late"
@@ -167,7 +167,7 @@ class _Known:
         return "known" if holds and content(record, seen) == content(held, seen) else "late"
 
     def _moved(self, record: Record, held: Record) -> bool:
-        scope = self._options.delete_scope
+        scope = () if self._options.ignore_null_updates else self._options.delete_scope
         return content(record, scope) != content(held, scope)
 
     def is_before_full(self, moment: Any, held: Record | None) -> bool:
@@ -175,8 +175,16 @@ class _Known:
         full = None if held is None else self._full(held)
         return full is not None and bool(moment < full)
 
-    def _full(self, record: Record) -> Any:
-        """Return the time of the newest full extract of a record's scope."""
-        scope = self._options.delete_scope
-        told = [t for t, _, held in self._extracts if not scope or content(record, scope) in held]
+    def _full(self, record: Record, without: Key | None = None) -> Any:
+        """Return the time of the newest full extract of a record's scope, that lacks a key.
+
+        A partial record need not say its scope.
+        """
+        scope = () if self._options.ignore_null_updates else self._options.delete_scope
+        told = [
+            time
+            for time, present, held in self._extracts
+            if (without is None or without not in present)
+            and (not scope or content(record, scope) in held)
+        ]
         return max(told, default=None)

@@ -153,6 +153,22 @@ LONG = (
         {**CHANGES, **SCOPED, "mode": "scd1", "late_changes": "quarantine"},
         ties=False,
     ),
+    Combination("scope_by_extraction_time", {**SCOPED}, ("full", "incremental"), late=False),
+    Combination(
+        "latest_scope_by_extraction_time",
+        {**SCOPED, "mode": "scd1"},
+        ("full", "incremental"),
+        late=False,
+    ),
+    Combination(
+        "latest_partial_scope", {**CHANGES, **PARTIAL, **SCOPED, "mode": "scd1"}, late=False
+    ),
+    Combination("late_ignore_partial", {**CHANGES, **PARTIAL, "late_changes": "ignore"}),
+    Combination(
+        "late_quarantine_partial_scope",
+        {**CHANGES, **PARTIAL, **SCOPED, "late_changes": "quarantine"},
+        ties=False,
+    ),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     # A late deletion that a full extract contradicts leaves the row as it is, so in order only.

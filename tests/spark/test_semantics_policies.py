@@ -227,3 +227,13 @@ def test_a_late_deletion_does_not_stand_before_a_record_in_time(load, rows):
 
     assert (done.opened, done.quarantined) == (1, 1)
     assert rows("id, name") == [(1, "b", 15, None, True)]
+
+
+def test_a_record_that_a_version_already_shows_as_its_newest_is_not_late(load, rows):
+    promise = with_history("late_changes: quarantine, ignore_null_updates: true")
+    told(load, "incremental", 3, at(1, "a"), at(10, "a"), promise=promise)
+
+    done = told(load, "full", 5, at(10, "a"), promise=promise)
+
+    assert (done.quarantined, done.unchanged) == (0, 1)
+    assert rows("id, name") == [(1, "a", 1, None, True)]

@@ -8,6 +8,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
 from tests.spark.test_semantics_late import TEXT, at, told, with_history
 
 SCOPED = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))
@@ -123,3 +124,49 @@ def test_the_latest_of_a_key_that_its_scope_lost_is_not_a_record_from_before(loa
 
     told(load, "changes", 22, at(9, "c", seen=1), promise=promise)
     assert rows("id, name")[0] == (1, "c", 9, None, True)
+
+
+@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: quarantine"])
+def test_a_key_that_an_extract_of_both_scopes_held_may_have_moved_before_it(load, rows, policy):
+    promise = with_history(f"{policy}, delete_scope: [seen]")
+    told(load, "full", 10, at(5, "a", seen=1), at(1, "other", id=2, seen=2), promise=promise)
+
+    done = told(load, "changes", 11, at(8, "b", seen=2), promise=promise)
+
+    assert (done.opened, done.superseded, done.quarantined) == (1, 0, 0)
+    assert (1, "b", 8, None, True) in rows("id, name")
+
+
+@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: quarantine"])
+def test_a_key_that_an_extract_of_its_new_scope_lacked_is_not_brought_there(load, rows, policy):
+    promise = with_history(f"{policy}, delete_scope: [seen]")
+    told(load, "changes", 6, at(5, "a", seen=1), promise=promise)
+    told(load, "full", 10, at(1, "other", id=2, seen=2), promise=promise)
+
+    done = told(load, "changes", 11, at(8, "b", seen=2), promise=promise)
+
+    assert (done.opened, done.superseded + done.quarantined) == (0, 1)
+    assert rows("id, name")[0] == (1, "a", 5, None, True)
+
+
+def test_a_partial_record_that_says_no_scope_does_not_bring_its_key_back(load, rows):
+    promise = with_history("mode: scd1, delete_scope: [seen], ignore_null_updates: true")
+    told(load, "changes", 9, at(8, "b", seen=2), promise=promise)
+    told(load, "full", 20, at(1, "other", id=2, seen=2), promise=promise)
+
+    done = told(load, "changes", 21, at(9, "c"), promise=promise)
+
+    assert (done.opened, done.superseded) == (0, 1)
+    assert [row[0] for row in rows("id, name")] == [2]
+
+
+def test_scopes_need_no_sequence(load, rows):
+    promise = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], delete_scope: [city]"))
+    load(1, {"id": 1, "city": "x"}, {"id": 2, "city": "y"}, promise=promise)
+    load(2, {"id": 3, "city": "x"}, promise=promise)
+
+    assert rows("id, city") == [
+        (1, "x", 1, 2, False),
+        (2, "y", 1, None, True),
+        (3, "x", 2, None, True),
+    ]
