@@ -18,7 +18,7 @@ from tests.spark.replay import Replay
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
 KEYS = 80
-QUICK = {"all_kinds", "scope_tie_columns", "latest_of_all_kinds"}
+QUICK = {"scope_tie_columns", "latest_of_all_kinds"}
 
 
 def pytest_generate_tests(metafunc):
