@@ -92,7 +92,7 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
         )  # fmt: skip
         return [one]
     if options.quick:
-        found = workloads.quick(options.keys or 100_000)
+        found = workloads.quick(options.keys or 50_000)
     else:
         found = workloads.full(options.keys or 2_000_000, options.largest)
     return [replace(workload, runs=options.runs) for workload in found]
