@@ -106,6 +106,15 @@ class History(Model):
         return self.sequence_by is not None and self.mode != "append"
 
     @property
+    def judges_by_scope(self) -> bool:
+        """Whether the full extracts of a row's own scope tell if it comes late.
+
+        Exact histories look at each fact. A partial record need not say its scope.
+        """
+        by_moment = self.remembers and not self.exact
+        return by_moment and bool(self.delete_scope) and not self.ignore_null_updates
+
+    @property
     def ordered_by_extraction(self) -> bool:
         """Whether a record is as old as its extract."""
         return self.sequence_by is None and self.mode != "append"

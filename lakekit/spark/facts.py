@@ -83,11 +83,9 @@ class Facts:
         """Return the moment of the newest full extract of each scope, if order needs it.
 
         None stands for the scopes that are not named, after an extract that told of them all.
-        What lies in another scope, no extract has found gone. Exact histories look at each fact.
-        A partial record need not say its scope: all full extracts tell of it.
+        What lies in another scope, no extract has found gone.
         """
-        history = self._contract.history
-        if self.exact or not self.wanted or history.ignore_null_updates or not history.delete_scope:
+        if not self._contract.history.judges_by_scope:
             return None
         newest: dict[str | None, str] = {}
         # The oldest come first.

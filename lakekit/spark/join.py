@@ -46,7 +46,7 @@ def select_base(
     if contract.history.sets_late_aside:
         column = contract.column(contract.history.sequence_by or "")
         rows.append(f"{sequence(column)} AS __base_sequence")
-    if contract.history.remembers and contract.history.delete_scope and not contract.history.exact:
+    if contract.history.judges_by_scope:
         scope = scope_text(contract.history.delete_scope)
         rows.append(f"if({alive} IS NULL, NULL, {scope}) AS __base_scope")
     if contract.history.mode == "scd1" or filling:

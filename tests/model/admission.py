@@ -142,6 +142,8 @@ class _Known:
         self._options = options
         self.edges = {key: found[-1] for key, (_, found) in known.items() if found}
         self._extracts = absences(before, options)
+        # A partial record need not say its scope.
+        self._scope = () if options.ignore_null_updates else options.delete_scope
 
     def judge(self, record: Record, run: Run) -> Verdict:
         """Say whether a record tells news, comes late, or is known, or brings its key back."""
@@ -167,8 +169,7 @@ class _Known:
         return "known" if holds and content(record, seen) == content(held, seen) else "late"
 
     def _moved(self, record: Record, held: Record) -> bool:
-        scope = () if self._options.ignore_null_updates else self._options.delete_scope
-        return content(record, scope) != content(held, scope)
+        return content(record, self._scope) != content(held, self._scope)
 
     def is_before_full(self, moment: Any, held: Record | None) -> bool:
         """Say whether a full extract that tells of a key is younger, by what the key holds."""
@@ -176,15 +177,11 @@ class _Known:
         return full is not None and bool(moment < full)
 
     def _full(self, record: Record, without: Key | None = None) -> Any:
-        """Return the time of the newest full extract of a record's scope, that lacks a key.
-
-        A partial record need not say its scope.
-        """
-        scope = () if self._options.ignore_null_updates else self._options.delete_scope
+        """Return the time of the newest full extract of a record's scope, that lacks a key."""
         told = [
             time
             for time, present, held in self._extracts
             if (without is None or without not in present)
-            and (not scope or content(record, scope) in held)
+            and (not self._scope or content(record, self._scope) in held)
         ]
         return max(told, default=None)
