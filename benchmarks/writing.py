@@ -1,13 +1,14 @@
-"""Ways to write a small table: versions closed and appended, all written anew, and interpreted.
+"""Ways to merge into a small table: a delta or all versions anew, and both interpreted.
 
 Each way has a table of its own in one session; every batch goes to all of them, in turns.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
+from types import ModuleType
 from typing import Any
 
 from benchmarks.check import check
@@ -21,16 +22,17 @@ NONE, ALL = -1, 1 << 40
 
 @dataclass(frozen=True)
 class Way:
-    """One way: up to which bytes of current versions, and of records, a run takes it for small."""
+    """One way: up to which bytes versions are written anew, and records are interpreted."""
 
-    current: int
+    anew: int
     records: int
 
 
 WAYS = {
     "delta": Way(NONE, NONE),
     "anew": Way(ALL, NONE),
-    "interpreted": Way(ALL, ALL),
+    "delta, interpreted": Way(NONE, ALL),
+    "anew, interpreted": Way(ALL, ALL),
 }
 
 
@@ -69,12 +71,25 @@ def _order(number: int) -> list[str]:
 @contextmanager
 def _limits(way: Way) -> Iterator[None]:
     """Let runs take a way whatever the size, as long as this lasts."""
-    before = small.FEW_BYTES, small.FEW_FILES, context.SHORT
-    small.FEW_BYTES, small.FEW_FILES, context.SHORT = way.current, 10_000, way.records
+    limits = {
+        (small, "FEW_FILES"): ALL,
+        (context, "FEW_FILES"): 10_000,
+        (small, "ANEW_FILES"): ALL,
+        (small, "FEW_BYTES"): ALL,
+        (small, "ANEW_BYTES"): way.anew,
+        (context, "SHORT"): way.records,
+    }
+    before = {(where, name): getattr(where, name) for where, name in limits}
+    _set(limits)
     try:
         yield
     finally:
-        small.FEW_BYTES, small.FEW_FILES, context.SHORT = before
+        _set(before)
+
+
+def _set(limits: Mapping[tuple[ModuleType, str], int]) -> None:
+    for (where, name), value in limits.items():
+        setattr(where, name, value)
 
 
 def _is_right(table: Lakekit, place: Place) -> bool:
@@ -84,14 +99,16 @@ def _is_right(table: Lakekit, place: Place) -> bool:
 
 
 def _found(keys: int, seconds: dict[str, list[float]], wrong: list[str]) -> dict[str, Any]:
-    """Return the medians and the two ratios of the decisions."""
+    """Return the medians and the ratios of the decisions."""
     found = {name: median(times[1:]) for name, times in seconds.items()}
     ratios = {
         "anew / delta": found["anew"] / found["delta"],
-        "interpreted / compiled": found["interpreted"] / found["anew"],
+        "the same, interpreted": found["anew, interpreted"] / found["delta, interpreted"],
+        "delta, interpreted / compiled": found["delta, interpreted"] / found["delta"],
+        "anew, interpreted / compiled": found["anew, interpreted"] / found["anew"],
     }
-    times = ", ".join(f"{name} {one:.2f} s" for name, one in found.items())
-    told = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    times = "; ".join(f"{name} {one:.2f} s" for name, one in found.items())
+    told = "; ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     text = (
         f"Incremental batches of 2 % of {keys} keys, medians in one process: {times}; {told}; "
         f"wrong tables: {', '.join(wrong) or 'none'}."

@@ -10,14 +10,16 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.forms import in_contract_form
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import current_file_sizes, load_table
 from lakekit.spark.small import (
+    FEW_FILES,
     INTERPRETED,
     LITTLE_BYTES,
     LITTLE_ROWS,
     PLANNED_ONCE,
     SHORT,
-    has_few_versions,
+    are_few,
+    are_written_anew,
 )
 from lakekit.sql.identifiers import moment_literal, quote, quote_table
 from lakekit.sql.line_hash import EVOLVED, reading
@@ -78,9 +80,22 @@ class Merge:
         return self.batch.extract == "full"
 
     @cached_property
+    def current_sizes(self) -> list[int]:
+        """Bytes of the files of current versions, as they were when it was first asked.
+
+        Of many files, some.
+        """
+        return current_file_sizes(self.spark, self.table, FEW_FILES + 1)
+
+    @property
     def is_small(self) -> bool:
-        """Whether the current versions, as they were when it was first asked, are few."""
-        return has_few_versions(self.spark, self.table)
+        """Whether the current versions are few."""
+        return are_few(self.current_sizes)
+
+    @property
+    def writes_anew(self) -> bool:
+        """Whether the run writes all of them anew, if it changes some."""
+        return are_written_anew(self.current_sizes)
 
     @property
     def reading(self) -> str:

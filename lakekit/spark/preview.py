@@ -50,8 +50,8 @@ class _Preview(Merge):
     added: tuple[str, ...] = ()
 
     @cached_property
-    def is_small(self) -> bool:
-        return super().is_small if self.exists else True
+    def current_sizes(self) -> list[int]:
+        return super().current_sizes if self.exists else []
 
     @cached_property
     def properties(self) -> dict[str, str]:

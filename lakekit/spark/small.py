@@ -1,12 +1,14 @@
 """What is small: tables with few current versions, and runs that Spark interprets or plans once."""
 
-from pyspark.sql import SparkSession
-
-from lakekit.spark.iceberg import current_file_sizes
+from collections.abc import Sequence
 
 # Files of current versions, and their bytes, up to which a table is small.
 FEW_FILES = 16
 FEW_BYTES = 8 << 20
+# Their bytes up to which each run writes all of them anew: a delta beside more takes less time.
+ANEW_BYTES = 2 << 20
+# Their files above which one does: each delta adds one, and a list of deleted rows for every one.
+ANEW_FILES = 8
 # Bytes of records, unpacked, up to which a batch is.
 SHORT = 16 << 20
 # Bytes of records, unpacked, and rows, up to which all that a run shuffles is little.
@@ -24,7 +26,11 @@ INTERPRETED = {
 PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
 
 
-def has_few_versions(spark: SparkSession, table: str) -> bool:
-    """Whether main's current versions lie in few small files."""
-    sizes = current_file_sizes(spark, table, FEW_FILES + 1)
+def are_few(sizes: Sequence[int]) -> bool:
+    """Whether files of current versions, of so many bytes each, are those of a small table."""
     return len(sizes) <= FEW_FILES and sum(sizes) <= FEW_BYTES
+
+
+def are_written_anew(sizes: Sequence[int]) -> bool:
+    """Whether a run writes all current versions of such files anew."""
+    return are_few(sizes) and (sum(sizes) <= ANEW_BYTES or len(sizes) > ANEW_FILES)

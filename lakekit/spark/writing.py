@@ -1,4 +1,4 @@
-"""What a plan writes on its branch: as a delta of large tables, of small ones all current versions.
+"""What a plan writes on its branch: a delta, or of tiny tables all current versions.
 
 A delta is two commits: a MERGE that closes, and an append that opens. Where the current versions
 are few, to write them anew together with those that close is one commit, and no delete files.
@@ -35,7 +35,7 @@ def write(merge: Merge, branch: str, plan: Plan) -> None:
 def _is_delta(merge: Merge, plan: Plan) -> bool:
     """Whether versions change in their place, or many current ones would not change."""
     settles = plan.settled is not None and plan.settled.versions is not None
-    return settles or plan.digests is not None or not merge.is_small
+    return settles or plan.digests is not None or not merge.writes_anew
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:

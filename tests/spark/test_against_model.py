@@ -57,12 +57,15 @@ def _is_orderless(combination):
 
 @pytest.fixture(autouse=True)
 def runs_are_small_or_large_or_move_little(monkeypatch):
-    """Let them take turns: plans are interpreted, and overwrite the table, or made once, or not."""
-    ways, real = cycle([(1 << 62, 0), (-1, 1 << 62), (-1, -1)]), merge_scd2
+    """Let them take turns: plans are interpreted, and overwrite the table or not, or made once."""
+    every = 1 << 62
+    ways = cycle([(every, every, 0), (-1, -1, every), (every, -1, 0), (-1, -1, -1)])
+    real = merge_scd2
 
     def merge(*arguments, **options):
-        few, little = next(ways)
+        few, anew, little = next(ways)
         monkeypatch.setattr(small, "FEW_BYTES", few)
+        monkeypatch.setattr(small, "ANEW_BYTES", anew)
         for limit in ("LITTLE_BYTES", "LITTLE_ROWS"):
             monkeypatch.setattr(context, limit, little)
         return real(*arguments, **options)

@@ -36,12 +36,33 @@ def test_a_run_is_one_commit_without_delete_files(load, rows, spark, table):
     ]
 
 
-def test_a_large_table_gets_a_delta(load, spark, table, monkeypatch):
-    monkeypatch.setattr(small, "FEW_BYTES", -1)
+@pytest.mark.parametrize("limit", ["FEW_BYTES", "ANEW_BYTES"])
+def test_only_a_small_table_of_few_bytes_is_written_anew(load, spark, table, monkeypatch, limit):
     load(1, ANN, BEN)
+    monkeypatch.setattr(small, limit, 1)
     load(2, {**ANN, "city": "Rome"}, BEN)
 
     assert spark.sql(f"SELECT content FROM {table}.files WHERE content > 0").count() == 1
+
+
+def test_a_small_table_of_more_bytes_is_written_anew_when_it_has_come_to_many_files(
+    load, rows, spark, table, monkeypatch
+):
+    monkeypatch.setattr(small, "ANEW_BYTES", -1)
+    monkeypatch.setattr(small, "ANEW_FILES", 2)
+
+    def files():
+        current = f"SELECT content FROM {table}.files WHERE partition._is_current"
+        return sorted(row[0] for row in spark.sql(current).collect())
+
+    found = []
+    for day, city in enumerate(["Oslo", "Rome", "Lima", "Bern", "Kyiv"], start=1):
+        load(day, {**ANN, "city": city}, BEN)
+        found.append(files())
+
+    # The fourth run finds three files of rows, one of which has lost all that it had.
+    assert found == [[0], [0, 0, 1], [0, 0, 0, 1, 1], [0], [0, 0, 1]]
+    assert [row[2] for row in rows()] == ["Oslo", "Rome", "Lima", "Bern", "Kyiv", "Bonn"]
 
 
 @pytest.mark.parametrize("phase", ["branch", "facts", "append", "check", "fast-forward"])
