@@ -129,6 +129,7 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
     If those that say what is known are not wanted, they may come without what they hold.
     """
     contract, base = merge.contract, sides.base
+    partial = contract.history.ignore_null_updates
     records = with_facts(sides.records, contract, merge.batch)
     if sight.later:
         records = _with_earlier_hash(records, contract, sight)
@@ -140,10 +141,12 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
             records = known.with_content(records, base, contract)
         if not sides.sifted:
             base = base.observe(based, *based_counts())
+    elif merge.is_small and not partial:
+        hint = "broadcast"
     elif estimated_bytes(sides.records.select("__raw")) <= SMALL_BATCH:
         base = _near(base, sides.records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.
-        hint = hint if contract.history.ignore_null_updates else "broadcast"
+        hint = hint if partial else "broadcast"
     return join.join_base(records, base, contract, how, hint=hint)
 
 
