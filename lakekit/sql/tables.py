@@ -47,6 +47,8 @@ QUARANTINE_DDL = {
 EVERY_TABLE = {
     "format-version": "2",
     "write.parquet.compression-codec": "zstd",
+    # A row group is read by one core; of 128 MB, two million versions are one or two.
+    "write.parquet.row-group-size-bytes": f"{32 << 20}",
     # A run adds two or three, and its plans open all that there are, a dozen times.
     "commit.manifest.min-count-to-merge": "8",
 }
