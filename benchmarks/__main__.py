@@ -92,9 +92,9 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
         )  # fmt: skip
         return [one]
     if options.quick:
-        found = workloads.quick(options.keys or 50_000)
+        found = workloads.quick(options.keys or workloads.QUICK_KEYS)
     else:
-        found = workloads.full(options.keys or 2_000_000, options.largest)
+        found = workloads.full(options.keys or workloads.FULL_KEYS, options.largest)
     return [replace(workload, runs=options.runs) for workload in found]
 
 

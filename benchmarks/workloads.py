@@ -7,6 +7,7 @@ from typing import Any, Literal
 Extract = Literal["full", "incremental"]
 KeyType = Literal["bigint", "string", "composite"]
 # Keys up to which the independent model says in seconds what must come out.
+QUICK_KEYS, FULL_KEYS = 50_000, 2_000_000
 MODEL_LIMIT = 2_000
 
 
@@ -77,7 +78,7 @@ def shape(keys: int, history: int, changed: float, extract: Extract, **rest: Any
     )  # fmt: skip
 
 
-def quick(keys: int = 50_000) -> list[Workload]:
+def quick(keys: int = QUICK_KEYS) -> list[Workload]:
     """Return the set that two cores finish in five minutes; most of it is preparation."""
     return [
         shape(MODEL_LIMIT, 4, 0.1, "full"),
@@ -86,7 +87,7 @@ def quick(keys: int = 50_000) -> list[Workload]:
     ]
 
 
-def full(keys: int = 2_000_000, largest: int = 5_000_000) -> list[Workload]:
+def full(keys: int = FULL_KEYS, largest: int = 5_000_000) -> list[Workload]:
     """Return the sweeps: history, share changed, size and key type, full and incremental."""
     return list(dict.fromkeys(_sweeps(keys, largest)))
 

@@ -4,12 +4,12 @@ Each way has a table of its own in one session; every batch goes to all of them,
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.check import check
 from benchmarks.contestants import Place
@@ -71,25 +71,11 @@ def _order(number: int) -> list[str]:
 @contextmanager
 def _limits(way: Way) -> Iterator[None]:
     """Let runs take a way whatever the size, as long as this lasts."""
-    limits = {
-        (small, "FEW_FILES"): ALL,
-        (context, "FEW_FILES"): 10_000,
-        (small, "ANEW_FILES"): ALL,
-        (small, "FEW_BYTES"): ALL,
-        (small, "ANEW_BYTES"): way.anew,
-        (context, "SHORT"): way.records,
-    }
-    before = {(where, name): getattr(where, name) for where, name in limits}
-    _set(limits)
-    try:
+    versions = patch.multiple(
+        small, FEW_FILES=ALL, FEW_BYTES=ALL, ANEW_FILES=ALL, ANEW_BYTES=way.anew
+    )
+    with versions, patch.multiple(context, FEW_FILES=10_000, SHORT=way.records):
         yield
-    finally:
-        _set(before)
-
-
-def _set(limits: Mapping[tuple[ModuleType, str], int]) -> None:
-    for (where, name), value in limits.items():
-        setattr(where, name, value)
 
 
 def _is_right(table: Lakekit, place: Place) -> bool:

@@ -1,4 +1,4 @@
-"""What a plan writes on its branch: a delta, or of tiny tables all current versions.
+"""What a plan writes on its branch: a delta, or of small tables all current versions.
 
 A delta is two commits: a MERGE that closes, and an append that opens. Where the current versions
 are few, to write them anew together with those that close is one commit, and no delete files.
