@@ -17,6 +17,7 @@ from lakekit.spark.small import (
     LITTLE_BYTES,
     LITTLE_ROWS,
     PLANNED_ONCE,
+    PUBLISHED_ONCE,
     SHORT,
     are_few,
     are_written_anew,
@@ -119,9 +120,20 @@ class Merge:
         beside = history.mode == "append" or (history.remembers and not history.exact)
         return not (self.full or beside)
 
-    def settings_for(self, rows: int) -> dict[str, str]:
-        """Return what the session is told beside it for a part that shuffles so many rows."""
-        return PLANNED_ONCE if rows <= LITTLE_ROWS and not self.settings else {}
+    def settings_for(self, *, rows: int = 0, size: int = 0) -> dict[str, str]:
+        """Return what the session is told beside it for a part that shuffles so little.
+
+        Args:
+            rows: Records, and versions, that it shuffles at most.
+            size: Bytes that it shuffles otherwise, by an estimate.
+        """
+        little = rows <= LITTLE_ROWS and size <= LITTLE_BYTES
+        return PLANNED_ONCE if little and not self.settings else {}
+
+    def settings_to_publish(self, rows: int) -> dict[str, str]:
+        """Return what the session is told beside it to publish so many rows."""
+        little = rows <= LITTLE_ROWS and self.settings != INTERPRETED
+        return PUBLISHED_ONCE if little else {}
 
     @cached_property
     def properties(self) -> dict[str, str]:

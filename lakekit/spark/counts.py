@@ -12,6 +12,14 @@ from lakekit.sql.identifiers import quote
 
 ACTS = ("open", "overwrite", "assert", "delete", "tombstone")
 KINDS = ("same", "gone", "past", "absent", "rejected", "ignored", "candidate")
+# What is counted of an extract of which nothing is left beside its known lines.
+NOTHING = dict.fromkeys(
+    (
+        "joined", "told", "all", "null_keys", *KINDS, "matched", "lost_sight", "unlike",
+        "lost_equal", "lost_other", "ties", "set_aside", "late", "late_absent",
+        *ACTS, "absences", "closes", "short", "merged", "touched", "alive", "replaced",
+    ), 0,
+) | {"fault": None, "earliest": None}  # fmt: skip
 
 
 def joined_counts(contract: Contract, extracted: Expression) -> list[Expression]:

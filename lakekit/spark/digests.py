@@ -7,8 +7,6 @@ known. The second halves are compared all at once: combined by exclusive or, tho
 lines are those of the versions that they show.
 """
 
-from collections.abc import Sequence
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -18,7 +16,7 @@ from lakekit.sql.line_hash import DIGEST
 # What comes later in its list is not looked up.
 PLACES = 64
 # Digests in a list on average, at most, and bytes of a narrow version.
-_MEAN = 32
+_MEAN = 40
 _BYTES = 40
 _HASH, _CHECK = DIGEST
 
@@ -26,13 +24,6 @@ _HASH, _CHECK = DIGEST
 def number_of_lists(narrow_bytes: int) -> int:
     """Return how many lists keep them short, by the estimated bytes of narrow versions."""
     return 1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length()
-
-
-def count_found(some: Sequence[int], lists: DataFrame, number: int) -> int:
-    """Count the digests, their first halves, that are in `number` lists; an action."""
-    where = {digest & (number - 1) for digest in some}
-    each = lists.where(F.col("__list").isin(where)).select(F.explode("__values").alias(_HASH))
-    return each.where(F.col(_HASH).isin([*some])).count()
 
 
 def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:

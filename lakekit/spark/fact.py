@@ -7,13 +7,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.lines import POSITION
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 
 # At one moment a record beats presence in a full extract, and that beats absence. What the
 # companion tells of a presence beats what the versions show of it.
 RECORD, TOLD, PRESENCE, ABSENCE = 4, 3, 2, 1
-_POSITION = "struct<file:bigint,_source_file:string,__start:bigint,__line:bigint>"
 
 
 def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
@@ -27,7 +27,7 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns["moment"].alias("__moment"),
         columns["gone"].alias("__gone"),
         (F.lit(priority) if isinstance(priority, int) else priority).alias("__priority"),
-        _or_null(columns.get("position"), _POSITION).alias("__position"),
+        _or_null(columns.get("position"), POSITION).alias("__position"),
         columns.get("said", F.lit(False)).alias("__said"),
         columns.get("shown", F.lit(False)).alias("__shown"),
         columns.get("known", F.lit(False)).alias("__known"),

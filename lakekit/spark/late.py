@@ -31,18 +31,19 @@ def late_keys(
 
     Beside each key is `__earliest`: before that moment, the run says nothing new of it.
     """
+    known_since = counts["earliest"] and facts.any_since(counts["earliest"])
+    if not known_since and not counts["late"]:
+        return None
     names = list(merge.contract.keys)
     # What a full extract holds is said at its own time, too.
     first = F.least(F.min("__moment"), merge.moment) if merge.full else F.min("__moment")
     news = staged.where("__aside IS NULL AND __kind != 'same'").groupBy(*merge.keys)
     own = news.agg(first.alias("__earliest"), F.max("__late").alias("__flagged"))
     late = own.where("__flagged")
-    if counts["earliest"] and facts.any_since(counts["earliest"]):
+    if known_since:
         known = facts.records().select(*merge.keys, F.col("_sequence").alias("__known_at"))
         met = known.join(F.broadcast(own), names).where("__known_at >= __earliest")
         late = late.unionByName(met.select(*late.columns)).distinct()
-    elif not counts["late"]:
-        return None
     path = f"{merge.place}/late"
     found, seen = write_counted(late.drop("__flagged"), path, F.count(F.lit(1)).alias("keys"))
     return sent(found, seen["keys"]) if seen["keys"] else None

@@ -18,15 +18,21 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
+from lakekit.spark.lines import POSITION
+from lakekit.spark.records import tie
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 
-STAGED = (
-    *DIGEST,
-    "_source_file", "_row_hash", "__rest", "__digest", "__tie", "__position", "__moment", "__gone",
-    "__kind", "__absent", "__late", "__aside", "__since", "__newest", "__base_hash", "__act",
-    "__first", "__start", "__until", "__close_at", "__replaced", "__alive", "__scope",
-)  # fmt: skip
+STAGED = {
+    **dict.fromkeys(DIGEST, "bigint"), "_source_file": "string",
+    **dict.fromkeys(("_row_hash", "__rest", "__digest"), "bigint"),
+    "__tie": "void", "__position": POSITION,
+    "__moment": "timestamp_ntz", "__gone": "boolean", "__kind": "string", "__absent": "boolean",
+    "__late": "boolean", "__aside": "string", "__since": "timestamp_ntz",
+    "__newest": "timestamp_ntz", "__base_hash": "bigint", "__act": "string", "__first": "boolean",
+    "__start": "timestamp_ntz", "__until": "timestamp_ntz", "__close_at": "timestamp_ntz",
+    "__replaced": "boolean", "__alive": "boolean", "__scope": "string",
+}  # fmt: skip
 
 
 _WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
@@ -156,6 +162,13 @@ def packed(rows: DataFrame, contract: Contract) -> DataFrame:
         return rows
     stored = F.struct(*[quote(name) for name in contract.content]).alias("__stored")
     return rows.select(*[quote(n) for n in rows.columns if n not in contract.content], stored)
+
+
+def no_rows(versions: DataFrame, contract: Contract) -> DataFrame:
+    """Return a staged change set of no rows; `versions` are those of the table."""
+    none = {name: F.lit(None).cast(type_) for name, type_ in STAGED.items()}
+    rows = versions.where("false").select(*[quote(c.name) for c in contract.stored])
+    return rows.withColumns({**none, "__tie": F.expr(tie(contract))})
 
 
 def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:

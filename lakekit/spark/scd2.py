@@ -73,7 +73,7 @@ def _attempt(merge: Merge) -> MergeResult | None:
     facts = Facts(merge, seen.under_way)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)
-    with session_settings(merge.spark, merge.settings_for(plan.rows)):
+    with session_settings(merge.spark, merge.settings_to_publish(plan.rows)):
         done = publish(merge, plan, facts, seen)
     if done is not None and (told := _learnt(merge, plan)):
         merge.spark.sql(set_properties(merge.table, told))

@@ -16,20 +16,22 @@ from pyspark.sql import functions as F
 from lakekit.batch import naive_utc
 from lakekit.spark import known
 from lakekit.spark.context import Merge, estimated_bytes, sent
-from lakekit.spark.counts import based_counts
-from lakekit.spark.digests import count_found, looked_up, number_of_lists, unshown
+from lakekit.spark.digests import looked_up, number_of_lists, unshown
 from lakekit.spark.join import SHOWN
 from lakekit.spark.lines import landed
-from lakekit.spark.lists import lists_of
 from lakekit.spark.order import Sight
 from lakekit.spark.records import parsed, read_batch
-from lakekit.spark.scopes import scope_text
+from lakekit.spark.session import session_settings
+from lakekit.spark.shown import leave_out_shown, list_digests
 from lakekit.spark.staging import write_counted
 from lakekit.sql.line_hash import DIGEST, LINES, RENEWED
 
 # How many lines are looked up before, and what share of them must be known for all to be.
 SAMPLE = 200
 ENOUGH = 0.5
+# Bytes of files that a task reads, and of what it tells of a list, about.
+TASK = 128 << 20
+TOLD = 48
 # Days after which it is tried again to know the lines of a source that writes other bytes.
 RENEW_AFTER = 30
 
@@ -39,15 +41,17 @@ class Sides:
     """Records and the versions beside which they are merged; see `join.select_base`.
 
     based: what is observed of all current versions as the base is read, where known lines were
-    left out; see `_left`. known: how many. checks: the second halves of their digests combined.
-    left: how many lines and versions are left. many: whether it pays to know records again before
-    they are joined. renews: whether the digests of all lines are to be written down. all_rows:
-    whether records that say what is known are wanted.
+    left out; see `shown.leave_out_shown`. all_shown: what is counted of them instead, where nothing
+    is left. known: how many lines were left out. checks: the second halves of their digests
+    combined. left: how many lines and versions are left. many: whether it pays to know records
+    again before they are joined. renews: whether the digests of all lines are to be written down.
+    all_rows: whether records that say what is known are wanted.
     """
 
     records: DataFrame
     base: DataFrame
     based: Observation | None = None
+    all_shown: dict[str, Any] | None = None
     known: int = 0
     checks: int = 0
     left: int = 0
@@ -58,7 +62,7 @@ class Sides:
     @property
     def sifted(self) -> bool:
         """Whether known lines and their versions were left out."""
-        return self.based is not None
+        return self.based is not None or self.all_shown is not None
 
     def errs(self, n: Mapping[str, Any], extracted: datetime) -> bool:
         """Whether a line that was left out may say something, by what was observed."""
@@ -96,8 +100,8 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     some, number = _some(merge), number_of_lists(size)
     if not some:
         return read_whole(merge, base, many=many)
-    lists, held = _lists(merge, number)
-    if count_found(some, lists, number) < ENOUGH * len(some):
+    lists, held = list_digests(merge, base, number, some)
+    if held["share"] < ENOUGH:
         last = merge.properties.get(RENEWED)
         renews = not last or _days_since(last, merge) >= RENEW_AFTER
         return replace(read_whole(merge, base, many=many), renews=renews, all_rows=renews)
@@ -105,48 +109,44 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
     return sifted or replace(read_whole(merge, base), all_rows=True)
 
 
-def _lists(merge: Merge, number: int) -> tuple[DataFrame, dict[str, int]]:
-    """Write lists of the digests of all current versions.
-
-    Returns:
-        The lists, and how many digests they hold (`digests`) and versions have none (`without`).
-    """
-    seen, first = Observation(), DIGEST[0]
-    without = F.count_if(F.col(first).isNull()).alias("without")
-    lists, held = write_counted(
-        lists_of(merge.current().select(first).observe(seen, without), number),
-        f"{merge.place}/lists",
-        F.sum(F.size("__values")).alias("digests"),
-    )
-    return lists, {name: count or 0 for name, count in {**held, **seen.get}.items()}
-
-
 def _sifted(
-    merge: Merge, base: DataFrame, lists: DataFrame, number: int, held: dict[str, int]
+    merge: Merge, base: DataFrame, lists: DataFrame, number: int, held: dict[str, Any]
 ) -> Sides | None:
     """Leave out the lines that are known; None if one came twice, as it may have been superseded.
 
-    `held` is what is counted of the lists; see `_lists`.
+    `held` is what is counted of the lists; see `shown.list_digests`.
     """
     listed = F.col("__list").isNotNull()
-    told, counts = write_counted(
-        parsed(looked_up(landed(merge), lists, number), merge.contract),
-        f"{merge.place}/sifted",
-        F.sum(F.when(listed, F.col("__times"))).alias("known"),
-        F.sum(F.bit_count("__shown")).alias("shown"),
-        F.bit_xor("__checks").alias("checks"),
-        F.count_if(~listed).alias("rest"),
-    )
+    with session_settings(merge.spark, _settings(merge, number, 1 - held["share"])):
+        told, counts = write_counted(
+            parsed(looked_up(landed(merge), lists, number), merge.contract),
+            f"{merge.place}/sifted",
+            F.sum(F.when(listed, F.col("__times"))).alias("known"),
+            F.sum(F.bit_count("__shown")).alias("shown"),
+            F.bit_xor("__checks").alias("checks"),
+            F.count_if(~listed).alias("rest"),
+        )
     n = {name: count or 0 for name, count in counts.items()}
     if n["known"] > n["shown"]:
         return None
     records = told.where(~listed).drop("__list", "__shown", "__times", "__checks")
-    keys = sent(records.select(*merge.keys).distinct(), n["rest"])
     hidden = held["digests"] - n["shown"]
-    missing = sent(unshown(lists, told), hidden)
-    left, based = _left(merge, base, missing, keys)
-    rest = n["rest"] + hidden + held["without"]
-    return Sides(records, left, based, n["known"], n["checks"], rest)
+    rest = n["rest"] + hidden + held["based"] - held["shown"]
+    sides = Sides(records, base, known=n["known"], checks=n["checks"], left=rest)
+    if not rest:
+        return replace(sides, all_shown=held)
+    keys = sent(records.select(*merge.keys).distinct(), n["rest"])
+    left, based = leave_out_shown(merge, base, sent(unshown(lists, told), hidden), keys)
+    return replace(sides, base=left, based=based)
+
+
+def _settings(merge: Merge, number: int, unknown: float) -> dict[str, str]:
+    """Return what the session is told to tell the known lines, all but that share."""
+    size = merge.batch.bytes
+    if size is None:
+        return {}
+    tasks = len(merge.batch.files) + size // TASK
+    return merge.settings_for(size=number * tasks * TOLD + int(size * unknown))
 
 
 def _days_since(moment: str, merge: Merge) -> int:
@@ -159,37 +159,3 @@ def _some(merge: Merge) -> list[int]:
     middle = merge.batch.model_copy(update={"files": (files[len(files) // 2],)})
     lines = landed(replace(merge, batch=middle)).select(DIGEST[0]).limit(SAMPLE)
     return [row[0] for row in lines.collect()]
-
-
-def _left(
-    merge: Merge, base: DataFrame, missing: DataFrame, keys: DataFrame
-) -> tuple[DataFrame, Observation]:
-    """Leave out the versions that a known line shows, unless a record of their key is left.
-
-    Args:
-        merge: The run.
-        base: All versions, and the lines that they show.
-        missing: First halves of digests that no line has.
-        keys: Those of the records that are left.
-
-    Returns:
-        What is left, and the observation of all: `based_counts`, and of the versions that known
-        lines show how many they are (`shown`), the second halves of their digests combined
-        (`shown_checks`), their scopes (`shown_scopes`) and the newest moment (`shown_newest`).
-    """
-    seen, (first, check) = Observation(), DIGEST
-    rows = base.join(missing.withColumn("__unshown", F.lit(True)), first, "left")
-    rows = rows.join(keys.withColumn("__met", F.lit(True)), list(merge.contract.keys), "left")
-    shown = F.col(check).isNotNull() & F.col("__unshown").isNull()
-    scope = F.expr(scope_text(merge.contract.history.delete_scope))
-    rows = rows.observe(
-        seen,
-        *based_counts(),
-        F.count_if(shown).alias("shown"),
-        F.bit_xor(F.when(shown, F.col(check))).alias("shown_checks"),
-        F.to_json(F.collect_set(F.when(shown, scope))).alias("shown_scopes"),
-        # Compared here, the run's time would be compiled, and no later run find that again.
-        F.max(F.when(shown, F.col(SHOWN[-1]))).cast("string").alias("shown_newest"),
-    )
-    left = rows.where(~shown | F.col("__met"))
-    return left.drop(*SHOWN, "__unshown", "__met"), seen

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
@@ -11,6 +10,7 @@ from lakekit.contracts import Contract
 from lakekit.spark import join, known, order
 from lakekit.spark.context import Merge, estimated_bytes, kept_apart
 from lakekit.spark.counts import (
+    NOTHING,
     act_counts,
     based_counts,
     joined_counts,
@@ -28,7 +28,7 @@ from lakekit.spark.records import parsed_keys, with_facts
 from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
-from lakekit.spark.timeliness import with_lateness, with_place, with_presence
+from lakekit.spark.timeliness import set_aside, with_lateness, with_place, with_presence
 from lakekit.sql.row_hash import row_hash
 
 # Bytes of files whose keys are sent to every worker.
@@ -55,7 +55,7 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
     """Stage the rows that may change something."""
     base = _base(merge, sight)
     read = read_sides(merge, sight, base)
-    staged = _read(merge, sight, deletions, read)
+    staged = _nothing(merge, read) if read.all_shown else _read(merge, sight, deletions, read)
     n, extracted = staged.counts, merge.batch.extraction_time
     if not staged.all_rows and (_misses(n) or read.errs(n, extracted)):
         # What was dropped as known may have had the last word on its key, or been none.
@@ -71,6 +71,12 @@ def _base(merge: Merge, sight: Sight) -> DataFrame:
     versions = _newest_versions(merge) if sight.behind else merge.current()
     filling = bool(sight.later)
     return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
+
+
+def _nothing(merge: Merge, sides: Sides) -> Staged:
+    """Stage an extract whose lines are all known and show all versions."""
+    counts = with_known(with_uncounted(NOTHING | (sides.all_shown or {})), sides.known)
+    return Staged(order.no_rows(merge.versions(), merge.contract), counts, all_rows=False)
 
 
 def _misses(n: dict[str, Any]) -> bool:
@@ -106,14 +112,15 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     if merge.full and contract.history.sequence_by and not contract.history.exact:
         rows = with_presence(rows, contract, sight, now)
     rows = with_lateness(rows, contract, sight, now)
-    rows = rows.withColumn("__aside", _aside(contract))
+    rows = rows.withColumn("__aside", set_aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")
         rows = with_filled(rows.withColumn("__partial", partial), contract)
         rows = _with_earlier_hash(rows, contract, sight) if sight.later else rows
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
-    with session_settings(merge.spark, merge.settings_for(sides.left) if sides.sifted else {}):
+    settings = merge.settings_for(rows=sides.left) if sides.sifted else {}
+    with session_settings(merge.spark, settings):
         staged, acts = write_counted(resolved, place, *act_counts())
     seen = (joined, told, placed, *([based] if merge.full else []))
     counts = {name: count for each in seen for name, count in each.get.items()}
@@ -169,18 +176,6 @@ def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
     names = list(contract.keys)
     keys = parsed_keys(records, contract).distinct()
     return base.join(F.broadcast(keys), names, "left_semi")
-
-
-def _aside(contract: Contract) -> Expression:
-    """Return why a row is not merged, or null."""
-    history = contract.history
-    aside = F.lit(None).cast("string")
-    old = history.mode == "scd1" and history.sequence_by is not None
-    if old or history.sets_late_aside:
-        aside = F.when(F.col("__late"), F.when(F.col("__absent"), "gone").otherwise("late"))
-    if history.tie_break == "quarantine":
-        aside = F.when(F.col("__tied"), "tie").otherwise(aside)
-    return aside
 
 
 def _within_scopes(staged: Staged, contract: Contract) -> Staged:

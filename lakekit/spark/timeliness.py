@@ -180,3 +180,15 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))
     return F.when(F.col("__gone"), gone).otherwise(again)
+
+
+def set_aside(contract: Contract) -> Expression:
+    """Return why a row is not merged, or null."""
+    history = contract.history
+    aside = F.lit(None).cast("string")
+    old = history.mode == "scd1" and history.sequence_by is not None
+    if old or history.sets_late_aside:
+        aside = F.when(F.col("__late"), F.when(F.col("__absent"), "gone").otherwise("late"))
+    if history.tie_break == "quarantine":
+        aside = F.when(F.col("__tied"), "tie").otherwise(aside)
+    return aside

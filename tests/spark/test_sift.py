@@ -1,12 +1,19 @@
 """Lines of a large full extract that are known by their bytes are not parsed."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from pyspark.sql import Observation
+from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark import digests, lines, quarantine, sift, stage
+from lakekit.spark.counts import based_counts
+from lakekit.spark.join import SHOWN
+from lakekit.spark.order import Sight
+from lakekit.spark.shown import shown_counts
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST, LINES, reading
 from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED, TIMED
@@ -22,13 +29,18 @@ PRICED = load_contract(CONTRACT.replace("city, type: string", 'city, type: "deci
 @pytest.fixture
 def parsed(monkeypatch):
     """How many lines were parsed, for each full reading of a batch; None if all of them."""
-    done, real = [], stage._read
+    done = []
 
-    def read(merge, sight, deletions, sides):
-        done.append(sides.records.count() if sides.sifted else None)
-        return real(merge, sight, deletions, sides)
+    def told(read):
+        def reading(*asked, **options):
+            sides = read(*asked, **options)
+            done.append(sides.records.count() if sides.sifted else None)
+            return sides
 
-    monkeypatch.setattr(stage, "_read", read)
+        return reading
+
+    for name in ("read_sides", "read_whole"):
+        monkeypatch.setattr(stage, name, told(getattr(stage, name)))
     return done
 
 
@@ -47,13 +59,42 @@ def test_only_lines_that_are_not_known_are_parsed(load, rows, parsed):
     assert rows() == MOVED
 
 
-def test_an_extract_whose_lines_are_all_known_parses_and_commits_nothing(load, parsed):
+def test_an_extract_whose_lines_are_all_known_stages_and_commits_nothing(load, parsed, monkeypatch):
     load(1, ANN, BEN)
+    monkeypatch.setattr(stage, "_read", lambda *_: pytest.fail("something is staged"))
 
     done = load(2, BEN, ANN)
 
     assert parsed == [None, 0]
     assert (done.unchanged, done.committed) == (2, False)
+
+
+@pytest.mark.parametrize("promise", [load_contract(CONTRACT), SCOPED], ids=["all", "scopes"])
+def test_where_nothing_is_left_the_same_is_counted_as_where_that_is_staged(
+    load, monkeypatch, promise
+):
+    def both(merge, sides):
+        counted = nothing(merge, sides)
+        seen, records = Observation(), sides.records
+        base = sides.base.observe(seen, *based_counts(), *shown_counts(merge, F.lit(True)))
+        left = replace(
+            sides, base=base.where("_line_hash IS NULL").drop(*SHOWN), records=records, based=seen
+        )
+        staged = stage._read(merge, Sight(), None, left)
+        pairs.append((counted, staged))
+        assert counted.rows.count() == staged.rows.count() == 0
+        return counted
+
+    pairs, nothing = [], stage._nothing
+    monkeypatch.setattr(stage, "_nothing", both)
+    load(1, ANN, BEN, CAT, promise=promise)
+
+    load(2, ANN, BEN, CAT, promise=promise)
+
+    ((counted, staged),) = pairs
+    assert counted.counts.items() >= staged.counts.items()
+    shapes = (each.rows.schema.simpleString() for each in (counted, staged))
+    assert next(shapes) == next(shapes)
 
 
 def test_a_key_that_no_line_shows_is_closed(load, rows, parsed):

@@ -7,7 +7,7 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import TooManyRejectedError
-from lakekit.spark import context, scd2, small, stage
+from lakekit.spark import context, scd2, sift, small, stage
 from lakekit.spark.scd2 import merge_scd2
 from tests.spark.conftest import CONTRACT, TIMED
 
@@ -84,10 +84,11 @@ def test_a_batch_for_a_large_table_is_compiled_and_planned_once_if_it_is_all_tha
 ):
     monkeypatch.setattr(small, "FEW_BYTES", -1)
 
-    planned, _ = seen(size=size, extract=extract)
+    planned, published = seen(size=size, extract=extract)
 
     expected = COMPILED | (small.PLANNED_ONCE if once else {})
     assert expected.items() <= planned.items()
+    assert small.PUBLISHED_ONCE.items() <= published.items()
 
 
 @pytest.mark.parametrize("most", [0, 1])
@@ -96,7 +97,7 @@ def test_what_few_rows_change_is_published_by_plans_made_once(seen, monkeypatch,
 
     _, published = seen(size=None)
 
-    expected = COMPILED | (small.PLANNED_ONCE if most else {})
+    expected = COMPILED | (small.PUBLISHED_ONCE if most else {})
     assert expected.items() <= published.items()
 
 
@@ -187,3 +188,31 @@ def test_what_is_left_of_a_sifted_extract_is_staged_by_plans_made_once_if_it_is_
 
     assert [settings == small.PLANNED_ONCE for settings in told] == [most == 2]
     assert rows("id, name")[-2:] == [(2, "Ben", 1, 2, False), (2, "Eve", 2, None, True)]
+
+
+@pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
+@pytest.mark.parametrize(
+    ("name", "size", "once"),
+    [
+        ("Eve", 100, True),
+        ("Eve", None, False),
+        # Half of the lines are not known, and shuffled.
+        ("Eve", 3 * small.LITTLE_BYTES, False),
+        ("Ben", 3 * small.LITTLE_BYTES, True),
+    ],
+)
+def test_known_lines_are_told_by_a_plan_made_once_if_that_shuffles_little(
+    spark, load, monkeypatch, name, size, once
+):
+    told, real = [], sift.write_counted
+
+    def write_counted(*arguments):
+        told.append({name: spark.conf.get(name) for name in small.PLANNED_ONCE})
+        return real(*arguments)
+
+    load(1, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Ben"})
+    monkeypatch.setattr(sift, "write_counted", write_counted)
+
+    load(2, {"id": 1, "name": "Ann"}, {"id": 2, "name": name}, size=size)
+
+    assert [settings == small.PLANNED_ONCE for settings in told] == [once]
