@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.columns import Column, columns_of, keys_of
 from benchmarks.generator import Dataset
+from lakekit.spark_conf import STEADY_JAVA
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ class SparkContestant(Contestant):
             "spark.executor.extraClassPath": place.class_path,
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-            "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+            "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{STEADY_JAVA}",
+            "spark.executor.extraJavaOptions": f"-Duser.timezone=UTC{STEADY_JAVA}",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": str(place.shuffle_partitions),
             "spark.sql.codegen.cache.maxEntries": "1000",
