@@ -23,10 +23,13 @@ from lakekit.spark.small import (
     are_written_anew,
 )
 from lakekit.sql.identifiers import moment_literal, quote, quote_table
-from lakekit.sql.line_hash import EVOLVED, reading
+from lakekit.sql.line_hash import DIGEST, EVOLVED, reading
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
 MOST_SENT = 5_000_000
+# Bytes of a version of which only half a digest is kept, and whether it is current was asked, by
+# Spark's estimates.
+_HALF = 8.5
 
 
 def sent(rows: DataFrame, count: int) -> DataFrame:
@@ -50,6 +53,11 @@ def kept_apart(value: Expression, flag: Expression) -> Expression:
 def estimated_bytes(frame: DataFrame) -> int:
     """Return how large Spark takes a frame to be: rows of a table by the width of types."""
     return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+
+
+def estimated_rows(base: DataFrame) -> int:
+    """Return how many current versions Spark takes a frame to have, those deleted since too."""
+    return int(estimated_bytes(base.select(DIGEST[0])) / _HALF)
 
 
 @dataclass(frozen=True)
@@ -121,19 +129,20 @@ class Merge:
         return not (self.full or beside)
 
     def settings_for(self, *, rows: int = 0, size: int = 0) -> dict[str, str]:
-        """Return what the session is told beside it for a part that shuffles so little.
+        """Return what the session is told, beside `settings`, for one part of the run.
 
         Args:
-            rows: Records, and versions, that it shuffles at most.
-            size: Bytes that it shuffles otherwise, by an estimate.
+            rows: How many records and versions it shuffles, at most.
+            size: How many bytes else, by an estimate.
         """
         little = rows <= LITTLE_ROWS and size <= LITTLE_BYTES
         return PLANNED_ONCE if little and not self.settings else {}
 
     def settings_to_publish(self, rows: int) -> dict[str, str]:
-        """Return what the session is told beside it to publish so many rows."""
-        little = rows <= LITTLE_ROWS and self.settings != INTERPRETED
-        return PUBLISHED_ONCE if little else {}
+        """Return what the session is told, beside `settings`, to publish so many rows."""
+        if self.settings == INTERPRETED:
+            return {}
+        return PUBLISHED_ONCE if rows <= LITTLE_ROWS or self.settings else {}
 
     @cached_property
     def properties(self) -> dict[str, str]:

@@ -63,7 +63,7 @@ def with_known(n: dict[str, Any], known: int) -> dict[str, Any]:
     """Complete the counts of what is left of an extract by those of its known lines."""
     whole = {name: n[name] + known for name in ("same", "matched", "all")}
     scopes = {*scopes_of(n), *json.loads(n["shown_scopes"])}
-    return n | whole | {"scopes": json.dumps(sorted(scopes))}
+    return n | whole | {"scopes": json.dumps([*scopes])}
 
 
 def null_keys(contract: Contract) -> Expression:
@@ -120,5 +120,5 @@ def act_counts() -> list[Expression]:
 
 
 def scopes_of(counts: dict[str, Any]) -> list[str]:
-    """Return the scopes that an extract holds, as JSON texts."""
-    return list(json.loads(counts["scopes"]))
+    """Return the scopes that an extract holds, as JSON texts in one order."""
+    return sorted(json.loads(counts["scopes"]))

@@ -15,15 +15,14 @@ from lakekit.sql.line_hash import DIGEST
 
 # What comes later in its list is not looked up.
 PLACES = 64
-# Digests in a list on average, at most, and bytes of a narrow version.
-_MEAN = 40
-_BYTES = 40
+# Digests in a list on average, at most: of two million hardly one stands beyond the places.
+_MEAN = 34
 _HASH, _CHECK = DIGEST
 
 
-def number_of_lists(narrow_bytes: int) -> int:
-    """Return how many lists keep them short, by the estimated bytes of narrow versions."""
-    return 1 << (narrow_bytes // (_BYTES * _MEAN)).bit_length()
+def number_of_lists(digests: int) -> int:
+    """Return how many lists keep them short."""
+    return 1 << (digests // _MEAN).bit_length()
 
 
 def looked_up(lines: DataFrame, lists: DataFrame, number: int) -> DataFrame:

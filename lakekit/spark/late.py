@@ -31,8 +31,8 @@ def late_keys(
 
     Beside each key is `__earliest`: before that moment, the run says nothing new of it.
     """
-    known_since = counts["earliest"] and facts.any_since(counts["earliest"])
-    if not known_since and not counts["late"]:
+    goes_back = counts["earliest"] and facts.any_since(counts["earliest"])
+    if not goes_back and not counts["late"]:
         return None
     names = list(merge.contract.keys)
     # What a full extract holds is said at its own time, too.
@@ -40,7 +40,7 @@ def late_keys(
     news = staged.where("__aside IS NULL AND __kind != 'same'").groupBy(*merge.keys)
     own = news.agg(first.alias("__earliest"), F.max("__late").alias("__flagged"))
     late = own.where("__flagged")
-    if known_since:
+    if goes_back:
         known = facts.records().select(*merge.keys, F.col("_sequence").alias("__known_at"))
         met = known.join(F.broadcast(own), names).where("__known_at >= __earliest")
         late = late.unionByName(met.select(*late.columns)).distinct()

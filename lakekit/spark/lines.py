@@ -12,7 +12,7 @@ from lakekit.batch import Batch
 from lakekit.spark.context import Merge
 from lakekit.sql.line_hash import line_digest
 
-# Where a record stands among those of its run.
+# The type of what tells where a record stands among those of its run.
 POSITION = "struct<file: bigint, _source_file: string, __start: bigint, __line: bigint>"
 # What JSON takes for blank; no more lines are asked for it than those without an object.
 _BLANK = r"^[ \t\r\n]*$"

@@ -26,7 +26,7 @@ from lakekit.sql.line_hash import DIGEST
 STAGED = {
     **dict.fromkeys(DIGEST, "bigint"), "_source_file": "string",
     **dict.fromkeys(("_row_hash", "__rest", "__digest"), "bigint"),
-    "__tie": "void", "__position": POSITION,
+    "__tie": "struct<none: int>", "__position": POSITION,
     "__moment": "timestamp_ntz", "__gone": "boolean", "__kind": "string", "__absent": "boolean",
     "__late": "boolean", "__aside": "string", "__since": "timestamp_ntz",
     "__newest": "timestamp_ntz", "__base_hash": "bigint", "__act": "string", "__first": "boolean",

@@ -32,7 +32,7 @@ class Plan:
     the settled ones have a current version afterwards. drops: whether versions are written anew.
     later: columns that the table still fills. digests: the lines that current versions show, if
     the table does not know them. records: those among which are all that are not merged, parsed;
-    None if that may be any.
+    None if that may be any, or none.
     """
 
     result: MergeResult

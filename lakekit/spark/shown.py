@@ -1,4 +1,4 @@
-"""The current versions that landed lines show: listed by digests, counted, and left out."""
+"""The current versions by the lines that they show: listed, counted, and left out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def list_digests(
     Args:
         merge: The run.
         base: All versions, and the lines that they show.
-        number: Of lists.
+        number: How many lists.
         some: Digests, their first halves.
 
     Returns:
@@ -73,7 +73,7 @@ def leave_out_shown(
 
 
 def shown_counts(merge: Merge, shown: Expression) -> list[Expression]:
-    """Return what is counted of versions that lines show.
+    """Return what is counted of some versions that show lines.
 
     How many they are (`shown`), the second halves of their digests combined (`shown_checks`), their
     scopes (`shown_scopes`) and the newest moment (`shown_newest`).

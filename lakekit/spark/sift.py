@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import naive_utc
 from lakekit.spark import known
-from lakekit.spark.context import Merge, estimated_bytes, sent
+from lakekit.spark.context import Merge, estimated_bytes, estimated_rows, sent
 from lakekit.spark.digests import looked_up, number_of_lists, unshown
 from lakekit.spark.join import SHOWN
 from lakekit.spark.lines import landed
@@ -26,12 +26,14 @@ from lakekit.spark.shown import leave_out_shown, list_digests
 from lakekit.spark.staging import write_counted
 from lakekit.sql.line_hash import DIGEST, LINES, RENEWED
 
-# How many lines are looked up before, and what share of them must be known for all to be.
+# How many lines are looked for first, and what share of them must be known for all to be.
 SAMPLE = 200
 ENOUGH = 0.5
 # Bytes of files that a task reads, and of what it tells of a list, about.
 TASK = 128 << 20
 TOLD = 48
+# Where all lines of the sample are known, so many of all may not be, in one case of twenty.
+MARGIN = 3 / SAMPLE
 # Days after which it is tried again to know the lines of a source that writes other bytes.
 RENEW_AFTER = 30
 
@@ -41,7 +43,7 @@ class Sides:
     """Records and the versions beside which they are merged; see `join.select_base`.
 
     based: what is observed of all current versions as the base is read, where known lines were
-    left out; see `shown.leave_out_shown`. all_shown: what is counted of them instead, where nothing
+    left out; see `shown.leave_out_shown`. counted: what is counted of them instead, where nothing
     is left. known: how many lines were left out. checks: the second halves of their digests
     combined. left: how many lines and versions are left. many: whether it pays to know records
     again before they are joined. renews: whether the digests of all lines are to be written down.
@@ -51,7 +53,7 @@ class Sides:
     records: DataFrame
     base: DataFrame
     based: Observation | None = None
-    all_shown: dict[str, Any] | None = None
+    counted: dict[str, Any] | None = None
     known: int = 0
     checks: int = 0
     left: int = 0
@@ -62,7 +64,7 @@ class Sides:
     @property
     def sifted(self) -> bool:
         """Whether known lines and their versions were left out."""
-        return self.based is not None or self.all_shown is not None
+        return self.based is not None or self.counted is not None
 
     def errs(self, n: Mapping[str, Any], extracted: datetime) -> bool:
         """Whether a line that was left out may say something, by what was observed."""
@@ -97,9 +99,10 @@ def read_sides(merge: Merge, sight: Sight, base: DataFrame) -> Sides:
         return read_whole(merge, base, many=many)
     if merge.properties.get(LINES) != merge.reading:
         return replace(read_whole(merge, base), renews=True, all_rows=True)
-    some, number = _some(merge), number_of_lists(size)
+    some = _some(merge)
     if not some:
         return read_whole(merge, base, many=many)
+    number = number_of_lists(estimated_rows(base))
     lists, held = list_digests(merge, base, number, some)
     if held["share"] < ENOUGH:
         last = merge.properties.get(RENEWED)
@@ -117,7 +120,7 @@ def _sifted(
     `held` is what is counted of the lists; see `shown.list_digests`.
     """
     listed = F.col("__list").isNotNull()
-    with session_settings(merge.spark, _settings(merge, number, 1 - held["share"])):
+    with session_settings(merge.spark, _settings(merge, number, held["share"])):
         told, counts = write_counted(
             parsed(looked_up(landed(merge), lists, number), merge.contract),
             f"{merge.place}/sifted",
@@ -131,21 +134,29 @@ def _sifted(
         return None
     records = told.where(~listed).drop("__list", "__shown", "__times", "__checks")
     hidden = held["digests"] - n["shown"]
-    rest = n["rest"] + hidden + held["based"] - held["shown"]
+    without_digest = held["based"] - held["shown"]
+    rest = n["rest"] + hidden + without_digest
     sides = Sides(records, base, known=n["known"], checks=n["checks"], left=rest)
     if not rest:
-        return replace(sides, all_shown=held)
+        return replace(sides, counted=held)
     keys = sent(records.select(*merge.keys).distinct(), n["rest"])
     left, based = leave_out_shown(merge, base, sent(unshown(lists, told), hidden), keys)
     return replace(sides, base=left, based=based)
 
 
-def _settings(merge: Merge, number: int, unknown: float) -> dict[str, str]:
-    """Return what the session is told to tell the known lines, all but that share."""
+def _settings(merge: Merge, number: int, share: float) -> dict[str, str]:
+    """Return what the session is told while lines are looked up.
+
+    Args:
+        merge: The run.
+        number: How many lists of digests.
+        share: How many of the lines are known, by a sample.
+    """
     size = merge.batch.bytes
     if size is None:
         return {}
     tasks = len(merge.batch.files) + size // TASK
+    unknown = max(0, 1 - share) + MARGIN
     return merge.settings_for(size=number * tasks * TOLD + int(size * unknown))
 
 

@@ -28,7 +28,7 @@ from lakekit.spark.records import parsed_keys, with_facts
 from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
-from lakekit.spark.timeliness import set_aside, with_lateness, with_place, with_presence
+from lakekit.spark.timeliness import why_aside, with_lateness, with_place, with_presence
 from lakekit.sql.row_hash import row_hash
 
 # Bytes of files whose keys are sent to every worker.
@@ -41,7 +41,7 @@ class Staged:
 
     all_rows: whether it holds those too that say what is known. renewed: whether the digests of
     their lines are to be written down. records: the lines that are not known, parsed, if
-    known ones were left out.
+    known ones were left out and there are others.
     """
 
     rows: DataFrame
@@ -55,7 +55,10 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
     """Stage the rows that may change something."""
     base = _base(merge, sight)
     read = read_sides(merge, sight, base)
-    staged = _nothing(merge, read) if read.all_shown else _read(merge, sight, deletions, read)
+    if read.counted is None:
+        staged = _read(merge, sight, deletions, read)
+    else:
+        staged = _nothing(merge, read.counted, read.known)
     n, extracted = staged.counts, merge.batch.extraction_time
     if not staged.all_rows and (_misses(n) or read.errs(n, extracted)):
         # What was dropped as known may have had the last word on its key, or been none.
@@ -73,9 +76,9 @@ def _base(merge: Merge, sight: Sight) -> DataFrame:
     return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
 
 
-def _nothing(merge: Merge, sides: Sides) -> Staged:
-    """Stage an extract whose lines are all known and show all versions."""
-    counts = with_known(with_uncounted(NOTHING | (sides.all_shown or {})), sides.known)
+def _nothing(merge: Merge, counted: dict[str, Any], known_lines: int) -> Staged:
+    """Stage an extract whose lines are all known, and shown by all versions."""
+    counts = with_known(with_uncounted(NOTHING | counted), known_lines)
     return Staged(order.no_rows(merge.versions(), merge.contract), counts, all_rows=False)
 
 
@@ -112,7 +115,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     if merge.full and contract.history.sequence_by and not contract.history.exact:
         rows = with_presence(rows, contract, sight, now)
     rows = with_lateness(rows, contract, sight, now)
-    rows = rows.withColumn("__aside", set_aside(contract))
+    rows = rows.withColumn("__aside", why_aside(contract))
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")

@@ -182,7 +182,7 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     return F.when(F.col("__gone"), gone).otherwise(again)
 
 
-def set_aside(contract: Contract) -> Expression:
+def why_aside(contract: Contract) -> Expression:
     """Return why a row is not merged, or null."""
     history = contract.history
     aside = F.lit(None).cast("string")

@@ -39,9 +39,11 @@ def test_a_sifted_extract_like_the_one_before_compiles_nothing(
 ):
     people, counts = [{"id": n, "name": f"P{n}", "city": "Oslo"} for n in range(20)], []
 
-    for day in range(1, 6):
-        load(day, *people[:-1], {**people[-1], "city": f"Town {day}"})
+    for day in range(1, 9):
+        # From the fifth day on all lines are known.
+        load(day, *people[:-1], {**people[-1], "city": f"Town {min(day, 5)}"})
         counts.append(compiled())
 
     assert counts[1] > counts[0] > 0
+    assert counts[4] == counts[3]
     assert counts[-1] == counts[-2]

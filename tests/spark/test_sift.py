@@ -21,6 +21,10 @@ from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED, TIMED
 pytestmark = pytest.mark.usefixtures("every_table_is_large")
 CAT = {"id": 3, "name": "Cat", "city": "Rome"}
 SCOPED = load_contract(CONTRACT.replace("max_deleted", "delete_scope: [city], max_deleted"))
+TIED, LATEST = (
+    TIMED.model_copy(update={"history": TIMED.history.model_copy(update=options)})
+    for options in ({"tie_break": ("city",)}, {"mode": "scd1"})
+)
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: age, type: int}\nhistory:"))
 PARTIAL = CONTRACT.replace("max_deleted", "ignore_null_updates: true, max_deleted")
 PRICED = load_contract(CONTRACT.replace("city, type: string", 'city, type: "decimal(4,2)"'))
@@ -69,32 +73,50 @@ def test_an_extract_whose_lines_are_all_known_stages_and_commits_nothing(load, p
     assert (done.unchanged, done.committed) == (2, False)
 
 
-@pytest.mark.parametrize("promise", [load_contract(CONTRACT), SCOPED], ids=["all", "scopes"])
+@pytest.mark.parametrize(
+    "promise",
+    [load_contract(CONTRACT), SCOPED, TIED, LATEST],
+    ids=["all", "scopes", "sequence", "latest"],
+)
 def test_where_nothing_is_left_the_same_is_counted_as_where_that_is_staged(
     load, monkeypatch, promise
 ):
-    def both(merge, sides):
-        counted = nothing(merge, sides)
-        seen, records = Observation(), sides.records
-        base = sides.base.observe(seen, *based_counts(), *shown_counts(merge, F.lit(True)))
-        left = replace(
-            sides, base=base.where("_line_hash IS NULL").drop(*SHOWN), records=records, based=seen
-        )
-        staged = stage._read(merge, Sight(), None, left)
-        pairs.append((counted, staged))
-        assert counted.rows.count() == staged.rows.count() == 0
-        return counted
+    def watched(*asked):
+        sides.append(read_sides(*asked))
+        return sides[-1]
 
-    pairs, nothing = [], stage._nothing
+    def both(merge, counted, known_lines):
+        done = nothing(merge, counted, known_lines)
+        seen, read = Observation(), sides[-1]
+        base = read.base.observe(seen, *based_counts(), *shown_counts(merge, F.lit(True)))
+        left = base.where("_line_hash IS NULL").drop(*SHOWN)
+        staged = stage._read(merge, Sight(), None, replace(read, base=left, based=seen))
+        assert done.counts.items() >= staged.counts.items()
+        assert done.rows.count() == staged.rows.count() == 0
+        assert done.rows.schema.simpleString() == staged.rows.schema.simpleString()
+        compared.append(done.counts["same"])
+        return done
+
+    sides, compared, nothing, read_sides = [], [], stage._nothing, stage.read_sides
+    monkeypatch.setattr(stage, "read_sides", watched)
     monkeypatch.setattr(stage, "_nothing", both)
-    load(1, ANN, BEN, CAT, promise=promise)
+    people = [{**each, "at": "2026-01-01T00:00:00Z"} for each in (ANN, BEN, CAT)]
+    load(1, *people, promise=promise)
 
-    load(2, ANN, BEN, CAT, promise=promise)
+    load(2, *people, promise=promise)
 
-    ((counted, staged),) = pairs
-    assert counted.counts.items() >= staged.counts.items()
-    shapes = (each.rows.schema.simpleString() for each in (counted, staged))
-    assert next(shapes) == next(shapes)
+    assert compared == [3]
+
+
+def test_known_lines_ahead_of_their_extract_are_parsed(load, rows, parsed):
+    ann = {**ANN, "at": "2026-01-05T00:00:00Z"}
+    load(1, ann, promise=TIMED)
+
+    done = load(2, ann, promise=TIMED)
+
+    assert parsed == [None, 0, None]
+    assert (done.unchanged, done.opened) == (1, 0)
+    assert rows("id") == [(1, 5, None, True)]
 
 
 def test_a_key_that_no_line_shows_is_closed(load, rows, parsed):
