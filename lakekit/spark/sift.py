@@ -155,7 +155,7 @@ def _settings(merge: Merge, number: int, share: float) -> dict[str, str]:
     size = merge.batch.bytes
     if size is None:
         return {}
-    tasks = len(merge.batch.files) + size // TASK
+    tasks = max(len(merge.batch.files), size // TASK)
     unknown = max(0, 1 - share) + MARGIN
     return merge.settings_for(size=number * tasks * TOLD + int(size * unknown))
 
