@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 Extract = Literal["full", "incremental"]
 KeyType = Literal["bigint", "string", "composite"]
-# Keys up to which the independent model says in seconds what must come out.
 QUICK_KEYS, FULL_KEYS = 50_000, 2_000_000
+# Keys up to which the independent model says in seconds what must come out.
 MODEL_LIMIT = 2_000
 
 

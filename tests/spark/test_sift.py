@@ -428,14 +428,12 @@ def test_other_options_for_late_changes_are_another_reading():
 
 
 def test_scd1_counts_a_known_line_of_a_key_that_came_back_as_if_it_were_parsed(load, parsed):
-    history = TIMED.history.model_copy(update={"mode": "scd1"})
-    latest = TIMED.model_copy(update={"history": history})
     ann, ben = ({**each, "at": "2026-01-01T00:00:00Z"} for each in (ANN, BEN))
-    load(2, ann, ben, promise=latest)
-    load(3, ben, promise=latest)
-    load(4, ann, ben, promise=latest)
+    load(2, ann, ben, promise=LATEST)
+    load(3, ben, promise=LATEST)
+    load(4, ann, ben, promise=LATEST)
 
-    done = load(5, ann, ben, promise=latest)
+    done = load(5, ann, ben, promise=LATEST)
 
     # Its record is older than what brought it back; see `with_presence`.
     assert parsed[3] == 1

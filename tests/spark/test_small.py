@@ -48,6 +48,23 @@ def seen(spark, table, contract, tmp_path, monkeypatch, planned_as_in_production
     assert {name: spark.conf.get(name) for name in small.INTERPRETED} == before
 
 
+@pytest.fixture
+def settings_of_writing(spark, monkeypatch):
+    """Watch a module, and return what the session is told for each frame that it writes down."""
+
+    def watch(module):
+        told, real = [], module.write_counted
+
+        def write_counted(*arguments):
+            told.append({name: spark.conf.get(name) for name in ONCE})
+            return real(*arguments)
+
+        monkeypatch.setattr(module, "write_counted", write_counted)
+        return told
+
+    return watch
+
+
 def test_a_small_run_is_interpreted(seen):
     assert seen() == (small.INTERPRETED, small.INTERPRETED)
 
@@ -149,20 +166,14 @@ def test_deletes_that_only_the_companion_knows_are_rows_that_move(seen, monkeypa
 
 
 def test_versions_whose_line_is_not_known_are_left_of_a_sifted_extract(
-    spark, load, monkeypatch, planned_as_in_production, every_full_extract_is_sifted
+    load, settings_of_writing, monkeypatch, planned_as_in_production, every_full_extract_is_sifted
 ):
     marked = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark"))
-    told, real = [], stage.write_counted
-
-    def write_counted(*arguments):
-        told.append({name: spark.conf.get(name) for name in ONCE})
-        return real(*arguments)
-
     people = [{"id": n, "name": "Ann"} for n in range(4)]
     load(1, *people, promise=marked)
     load(2, *people[:2], promise=marked)
     monkeypatch.setattr(context, "LITTLE_ROWS", 1)
-    monkeypatch.setattr(stage, "write_counted", write_counted)
+    told = settings_of_writing(stage)
 
     load(3, *people[:2], promise=marked)
 
@@ -174,17 +185,11 @@ def test_versions_whose_line_is_not_known_are_left_of_a_sifted_extract(
 @pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
 @pytest.mark.parametrize("most", [1, 2])
 def test_what_is_left_of_a_sifted_extract_is_staged_by_plans_made_once_if_it_is_little(
-    spark, load, rows, monkeypatch, most
+    load, rows, settings_of_writing, monkeypatch, most
 ):
-    told, real = [], stage.write_counted
-
-    def write_counted(*arguments):
-        told.append({name: spark.conf.get(name) for name in ONCE})
-        return real(*arguments)
-
     load(1, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Ben"})
     monkeypatch.setattr(context, "LITTLE_ROWS", most)
-    monkeypatch.setattr(stage, "write_counted", write_counted)
+    told = settings_of_writing(stage)
 
     # A line that is not known, and a version that no line shows.
     load(2, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Eve"})
@@ -207,17 +212,11 @@ def test_what_is_left_of_a_sifted_extract_is_staged_by_plans_made_once_if_it_is_
     ],
 )
 def test_known_lines_are_told_by_a_plan_made_once_if_that_shuffles_little(
-    spark, load, monkeypatch, case, once
+    load, settings_of_writing, monkeypatch, case, once
 ):
     name, size, lists = case
-    told, real = [], sift.write_counted
-
-    def write_counted(*arguments):
-        told.append({name: spark.conf.get(name) for name in ONCE})
-        return real(*arguments)
-
     load(1, {"id": 1, "name": "Ann"}, {"id": 2, "name": "Ben"})
-    monkeypatch.setattr(sift, "write_counted", write_counted)
+    told = settings_of_writing(sift)
     monkeypatch.setattr(sift, "number_of_lists", lambda _: lists)
 
     load(2, {"id": 1, "name": "Ann"}, {"id": 2, "name": name}, size=size)
