@@ -1,10 +1,10 @@
-"""What of a table never changes: its keys, and which rows it holds of a key."""
+"""What of a table never changes: its keys, which rows it holds of a key, and by which time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.tables import DELETES, KEYS, MODE, marks
+from lakekit.sql.tables import DELETES, KEYS, MODE, SEQUENCE, marks
 
 
 def refuse_what_is_fixed(
@@ -19,26 +19,35 @@ def refuse_what_is_fixed(
         properties: Its properties; what they do not tell is not judged.
 
     Raises:
-        SchemaMismatchError: It was merged by other keys, in a mode with other rows, or without
-            versions that say deleted.
+        SchemaMismatchError: It was merged by other keys, in a mode with other rows, by another
+            time, or without versions that say deleted.
     """
-    faults = [*_other_keys(contract, known, properties), *_other_rows(contract, properties)]
+    faults = [
+        *_other_keys(contract, known, properties),
+        *_other_rows(contract, properties),
+        *_other_time(contract, known, properties),
+    ]
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; make a table of another name")
 
 
 def _other_keys(contract: Contract, known: set[str], properties: Mapping[str, str]) -> list[str]:
     """Return whether a table was merged by other keys; one whose column is renamed stays one."""
-    renamed = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
     before = [name for name in properties.get(KEYS, "").split(",") if name]
-    stay = set()
-    for key in map(str.lower, before):
-        name = renamed.get(key, key)
-        # A crash may have come between the renaming and the property that tells of it.
-        stay.add(name if (key in known) != (name in known) else key)
-    if not before or stay == {name.lower() for name in contract.keys}:
+    if not before or _stay(before, contract.keys, contract, known):
         return []
     return [f"its keys {', '.join(before)} cannot become {', '.join(contract.keys) or 'none'}"]
+
+
+def _stay(before: Sequence[str], now: Sequence[str], contract: Contract, known: set[str]) -> bool:
+    """Whether columns are the same as before, by their names of today."""
+    renamed = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
+    stay = set()
+    for old in map(str.lower, before):
+        name = renamed.get(old, old)
+        # A crash may have come between the renaming and the property that tells of it.
+        stay.add(name if (old in known) != (name in known) else old)
+    return stay == {name.lower() for name in now}
 
 
 def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
@@ -49,3 +58,15 @@ def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
     elif marks(contract) and properties.get(DELETES, "mark") != "mark":
         faults.append(f"deletes: {properties[DELETES]} cannot become mark")
     return faults
+
+
+def _other_time(contract: Contract, known: set[str], properties: Mapping[str, str]) -> list[str]:
+    """Return whether versions began by another time; what ended by one may overlap by another."""
+    now, before = contract.history.sequence_by or "", properties.get(SEQUENCE)
+    if before is None or contract.history.mode == "append":
+        return []
+    names = [[name] if name else [] for name in (before, now)]
+    if _stay(names[0], names[1], contract, known):
+        return []
+    told = [name or "none" for name in (before, now)]
+    return [f"its sequence_by {told[0]} cannot become {told[1]}"]

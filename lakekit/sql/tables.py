@@ -9,6 +9,8 @@ from lakekit.sql.line_hash import LINES, reading
 KEYS = "lakekit.keys"
 MODE = "lakekit.mode"
 DELETES = "lakekit.deletes"
+# The column of `sequence_by`; empty where the times of versions are those of extracts.
+SEQUENCE = "lakekit.sequence"
 CONTROL_DDL = {
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run that opened it, UTC'",
     "_source_file": "string COMMENT 'Landed object the version came from'",
@@ -146,6 +148,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
         "lakekit.contract-version": str(contract.version),
         MODE: contract.history.mode,
         DELETES: contract.history.deletes,
+        SEQUENCE: contract.history.sequence_by or "",
         TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
         **({TRACKED_FIELDS: ",".join(structs)} if structs else {}),
         **({KEYS: ",".join(contract.keys)} if contract.keys else {}),

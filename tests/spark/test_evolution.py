@@ -333,3 +333,26 @@ def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, sp
         load(2, {"id": 1, "name": "b", "city": city}, promise=promise)
 
     assert [row["name"] for row in spark.table(table).collect()] == ["a"]
+
+
+@pytest.mark.parametrize("options", ["", ", mode: scd1", ", delete_scope: [city]"])
+@pytest.mark.parametrize("late", ["exact", "quarantine", "ignore"])
+def test_a_table_whose_times_are_those_of_extracts_gets_no_others(
+    load, spark, table, rows, options, late
+):
+    """What ended when an extract lacked it may have changed before, as its own time tells."""
+    text = CONTRACT.replace(
+        "city, type: string}", "city, type: string}\n  - {name: at, type: date}"
+    )
+    before = text.replace("keys: [id]", f"keys: [id]{options}")
+    after = text.replace(
+        "keys: [id]", f"keys: [id]{options}, sequence_by: at, late_changes: {late}"
+    )
+    load(2, {**A, "at": "2026-01-01"}, {**B, "at": "2026-01-01"}, promise=load_contract(before))
+    load(6, {**A, "at": "2026-01-01"}, promise=load_contract(before))
+    seen = rows()
+
+    with pytest.raises(SchemaMismatchError, match="its sequence_by none cannot become at"):
+        create_or_evolve(spark, load_contract(after), table)
+    # So would its next merge have done: open, on the fourth day, what had ended on the sixth.
+    assert rows() == seen

@@ -276,6 +276,58 @@ def test_a_table_that_cannot_hold_what_its_contract_has_become_is_refused(
         evolve_keys(keyed("id", "id", history=before), keyed("id", "id", history=after), "id")
 
 
+@pytest.mark.parametrize("mode", ["scd1", "scd2"])
+@pytest.mark.parametrize(("before", "after"), [("none", "at"), ("at", "none"), ("at", "day")])
+def test_a_table_whose_versions_began_by_another_time_is_refused(mode, before, after) -> None:
+    with pytest.raises(
+        SchemaMismatchError, match=f"its sequence_by {before} cannot become {after};"
+    ):
+        evolve_times(timed(before, mode), timed(after, mode))
+
+
+def test_what_is_only_appended_may_be_told_apart_by_another_time() -> None:
+    (told,) = evolve_times(timed("none", "append"), timed("at", "append"))
+
+    assert "'lakekit.sequence' = 'at'" in told
+
+
+@pytest.mark.parametrize(("now", "column"), [("none", ""), ("at", "at")])
+def test_a_table_that_does_not_say_its_time_learns_it(now: str, column: str) -> None:
+    properties = table_properties(timed(now))
+    del properties["lakekit.sequence"]
+
+    (told,) = evolve_times(timed(now), timed(now), properties)
+
+    assert told.endswith(f"SET TBLPROPERTIES ('lakekit.sequence' = '{column}')")
+
+
+@pytest.mark.parametrize("known", ["at", "changed"])
+def test_a_renamed_column_stays_the_time_of_versions_even_after_a_crash(known: str) -> None:
+    after = timed("changed", at="changed, renamed_from: at")
+
+    *renaming, told = evolve_times(timed("at"), after, known=known)
+
+    assert "'lakekit.sequence' = 'changed'" in told
+    assert len([each for each in renaming if "RENAME" in each]) == (known == "at")
+
+
+def timed(sequence: str, mode: str = "scd2", at: str = "at") -> Contract:
+    by = "" if sequence == "none" else f", sequence_by: {sequence}"
+    return load_contract(
+        "contract: orders\nsource: shop\nendpoint: {path: /orders}\nschema:\n"
+        f"  - {{name: id, type: int}}\n  - {{name: {at}, type: timestamp}}\n"
+        f"  - {{name: day, type: date}}\nhistory: {{keys: [id], mode: {mode}{by}}}\n"
+    )
+
+
+def evolve_times(
+    before: Contract, after: Contract, properties: dict[str, str] | None = None, known: str = "at"
+) -> list[str]:
+    columns = {"id": "int", known: "timestamp", "day": "date"}
+    told = table_properties(before) if properties is None else properties
+    return evolve_table(after, "lake.d.orders", columns, properties=told)
+
+
 @pytest.mark.parametrize(
     ("before", "after"), [(", mode: scd1", ""), (", deletes: mark", ", deletes: ignore")]
 )
