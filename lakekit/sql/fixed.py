@@ -53,7 +53,8 @@ def _stay(before: Sequence[str], now: Sequence[str], contract: Contract, known: 
 def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
     faults, mode = [], contract.history.mode
     before = properties.get(MODE, mode)
-    if (before == "append") != (mode == "append"):
+    # What has only its latest records may begin to keep versions.
+    if before != mode and (before, mode) != ("scd1", "scd2"):
         faults.append(f"its mode {before} cannot become {mode}")
     elif marks(contract) and properties.get(DELETES, "mark") != "mark":
         faults.append(f"deletes: {properties[DELETES]} cannot become mark")

@@ -266,6 +266,7 @@ def test_a_table_that_does_not_say_its_keys_learns_them() -> None:
         (", deletes: close", ", deletes: mark", "deletes: close cannot become mark"),
         ("", ", mode: append", "its mode scd2 cannot become append"),
         (", mode: append", "", "its mode append cannot become scd2"),
+        ("", ", mode: scd1", "its mode scd2 cannot become scd1"),
     ],
 )
 def test_a_table_that_cannot_hold_what_its_contract_has_become_is_refused(
