@@ -142,16 +142,15 @@ class Replay:
         assert len(states) == sum(done.committed for done in self.results)
         for rows in states:
             if self.combination.options.mode != "append":
-                self._assert_sound(rows)
+                self._assert_no_equal_neighbours(self.intervals(rows))
             if self.combination.options.mode == "scd1":
                 assert all(row["_is_current"] for row in rows)
 
-    def _assert_sound(self, rows: Iterable[Row]) -> None:
-        options = self.combination.options
-        compared = (*tracked(stored(self.runs, options), options), "_is_deleted")
+    def intervals(self, rows: Iterable[Row]) -> list[list[Row]]:
+        """Return the versions of each key in order, half-open, not empty, and none at once."""
         by_key: dict[Any, list[Row]] = {}
         for row in rows:
-            by_key.setdefault(content(row, options.keys), []).append(row)
+            by_key.setdefault(content(row, self.combination.options.keys), []).append(row)
         for versions in by_key.values():
             versions.sort(key=lambda row: row["_valid_from"])
             for row in versions:
@@ -159,7 +158,22 @@ class Replay:
                 assert row["_is_current"] or row["_valid_from"] < row["_valid_to"]
             for one, other in pairwise(versions):
                 assert one["_valid_to"] is not None
-                assert one["_valid_to"] <= other["_valid_from"]
+                assert one["_valid_to"] <= other["_valid_from"], self.told_of(one)
+        return [*by_key.values()]
+
+    def told_of(self, row: Row) -> list[Any]:
+        """Return what the runs said of a row's key."""
+        names = self.combination.options.keys
+        mine = content(row, names)
+        return [
+            (r.kind, r.time, [x for x in r.records if content(x, names) == mine]) for r in self.runs
+        ]
+
+    def _assert_no_equal_neighbours(self, by_key: Iterable[list[Row]]) -> None:
+        options = self.combination.options
+        compared = (*tracked(stored(self.runs, options), options), "_is_deleted")
+        for versions in by_key:
+            for one, other in pairwise(versions):
                 if one["_valid_to"] == other["_valid_from"]:
                     assert content(one, compared) != content(other, compared)
 

@@ -1,0 +1,71 @@
+"""Whatever of a contract may change between two runs does: the intervals stay sound."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from lakekit.spark.tables import create_or_evolve
+from tests.conftest import HISTORIES
+from tests.spark.combinations import CHANGES, SCOPED, Combination
+from tests.spark.random_histories import random_runs
+from tests.spark.replay import RECORDS, Replay
+
+pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
+TIMED = ("full", "incremental", "changes")
+HISTORY: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "by_sequence": (CHANGES, TIMED),
+    "by_sequence_and_scope": (CHANGES | SCOPED, TIMED),
+    "by_extraction_time": ({}, ("full", "incremental")),
+    "by_extraction_time_and_scope": (SCOPED, ("full", "incremental")),
+}
+TRACKED = (None, ["region", "name", "score", "props"], ["region", "name", "n"])
+TIES = ("quarantine", ["file_position"], ["n", "file_position"])
+
+
+def pytest_generate_tests(metafunc):
+    long = metafunc.config.getoption("histories") > HISTORIES
+    first = metafunc.config.getoption("seed")
+    named = HISTORY if long else ("by_sequence_and_scope",)
+    seeds = range(first, first + (12 if long else 1))
+    told = [(name, seed, 5 if long else 3) for name in named for seed in seeds]
+    metafunc.parametrize(("named", "seed", "number"), told)
+
+
+def test_no_two_versions_hold_at_once_whatever_changes(spark, tmp_path, table, named, seed, number):
+    chance = random.Random(f"{named}-{seed}")
+    contracts = _changing(named, chance)
+    first = next(contracts)
+    runs = random_runs(first, seed, keys=80, runs=number)
+    story = Replay(spark, first, table, tmp_path)
+
+    for run in runs:
+        # By the time of extracts, what comes again finds its own versions, and is refused.
+        for _ in range(1 + first.late):
+            create_or_evolve(spark, story.combination.contract, table)
+            done = story.merge(run)
+            assert sum(getattr(done, name) for name in RECORDS) == len(run.records)
+            story.intervals(story.rows())
+        story.combination = next(contracts)
+
+
+def _changing(named: str, chance: random.Random) -> Iterator[Combination]:
+    """Yield contracts that a table takes one after the other: `scd1` first, if at all."""
+    history, kinds = HISTORY[named]
+    late = "sequence_by" in history
+    turn = chance.choice([0, 0, 2])
+    for number in range(100):
+        chosen = history | {
+            "mode": "scd1" if number < turn else "scd2",
+            "deletes": chance.choice(["close", "ignore"]),
+            "ignore_null_updates": chance.random() < 0.3,
+            "tie_break": chance.choice(TIES),
+        }
+        if late:
+            chosen["late_changes"] = chance.choice(["exact", "quarantine", "ignore"])
+        if tracked := chance.choice(TRACKED):
+            chosen["track_history_columns"] = tracked
+        if not history.get("delete_scope"):
+            chosen["untracked"] = chance.choice(["overwrite", "ignore"])
+        yield Combination(f"{named}-{number}", chosen, kinds, late=late, faults=True)
