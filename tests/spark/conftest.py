@@ -54,7 +54,7 @@ MOVED = [
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = local_session(tmp_path_factory.mktemp("warehouse"), light=True)
+    session = local_session(tmp_path_factory.mktemp("warehouse"))
     for name, value in small.INTERPRETED.items():
         session.conf.set(name, value)
     yield session
