@@ -19,6 +19,8 @@ from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import IN_UTC, session_settings
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.fixed import refuse_what_is_fixed
+from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import LINES, RENEWED
 from lakekit.sql.tables import LATER_COLUMNS, set_properties
 
@@ -38,8 +40,8 @@ def merge_scd2(
         staging: Folder for the change set, an address that Spark writes.
 
     Raises:
-        TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError:
-            Nothing was published.
+        TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError,
+        SchemaMismatchError: Nothing was published.
         CommitConflictError: Others wrote during each of five attempts.
     """
     if not spark.catalog.tableExists(table):
@@ -70,6 +72,9 @@ def _attempt(merge: Merge) -> MergeResult | None:
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
     if seen.has_told(merge.spark, batch.run_id):
         return MergeResult(table=table, run_id=batch.run_id)
+    # A run may come again that was planned before the table took another contract.
+    names = {name.lower() for name in merge.spark.table(quote_table(table)).columns}
+    refuse_what_is_fixed(merge.contract, table, names, merge.properties)
     facts = Facts(merge, seen.under_way)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)

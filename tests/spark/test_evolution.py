@@ -356,3 +356,22 @@ def test_a_table_whose_times_are_those_of_extracts_gets_no_others(
         create_or_evolve(spark, load_contract(after), table)
     # So would its next merge have done: open, on the fourth day, what had ended on the sixth.
     assert rows() == seen
+
+
+@pytest.mark.parametrize(
+    ("history", "fault"),
+    [
+        ("keys: [id], mode: scd1", "its mode scd2 cannot become scd1"),
+        ("keys: [id, name]", "its keys id cannot become id, name"),
+        ("keys: [id], deletes: mark", "deletes: close cannot become mark"),
+    ],
+)
+def test_a_run_by_a_contract_that_its_table_never_took_is_refused(load, rows, history, fault):
+    """It may have been planned before, and come again."""
+    load(1, A, B)
+    seen = rows()
+
+    with pytest.raises(SchemaMismatchError, match=fault):
+        load(2, A, promise=load_contract(CONTRACT.replace("keys: [id]", history)))
+
+    assert rows() == seen
