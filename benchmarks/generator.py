@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -78,10 +79,11 @@ def build(workload: Workload, root: Path) -> Dataset:
 @contextmanager
 def connect() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB in memory that takes no more than its share of the machine."""
-    with duckdb.connect() as db:
+    # Its own choice is a folder where one stands, the repository's as a rule.
+    with TemporaryDirectory(prefix="lakekit_bench_") as spill, duckdb.connect() as db:
         db.execute(
             "SET threads = 2; SET memory_limit = '4GB'; SET preserve_insertion_order = false; "
-            "SET TimeZone = 'UTC'"
+            f"SET TimeZone = 'UTC'; SET temp_directory = '{spill}'"
         )
         yield db
 

@@ -136,3 +136,15 @@ def _records(data, number):
         for line in gzip.decompress(file.read_bytes()).splitlines()
     ]
     return sorted((json.loads(line) for line in lines), key=lambda record: record["customer_id"])
+
+
+def test_what_finds_no_room_in_memory_leaves_nothing_where_one_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with connect() as db:
+        db.execute("SET memory_limit = '64MB'")
+        db.execute("CREATE TABLE t AS SELECT range AS a, hash(range) AS b FROM range(20_000_000)")
+        spilled = db.sql("SELECT count(*) FROM duckdb_temporary_files()").fetchone()
+
+        assert spilled != (0,)
+        assert [*tmp_path.iterdir()] == []
