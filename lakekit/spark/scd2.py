@@ -73,8 +73,8 @@ def _attempt(merge: Merge) -> MergeResult | None:
     if seen.has_told(merge.spark, batch.run_id):
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
-    names = {name.lower() for name in merge.spark.table(quote_table(table)).columns}
-    refuse_what_is_fixed(merge.contract, table, names, merge.properties)
+    known = merge.spark.table(quote_table(table)).columns
+    refuse_what_is_fixed(merge.contract, table, known, merge.properties)
     facts = Facts(merge, seen.under_way)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)

@@ -53,7 +53,7 @@ def evolve_table(
     """
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
-    refuse_what_is_fixed(contract, table, known, properties)
+    refuse_what_is_fixed(contract, table, columns, properties)
     added = new_columns(contract, columns)
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
     named = ",".join(dict.fromkeys([*before, *added]))

@@ -1,6 +1,6 @@
 """What of a table never changes: its keys, which rows it holds of a key, and by which time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
@@ -8,46 +8,49 @@ from lakekit.sql.tables import DELETES, KEYS, MODE, SEQUENCE, marks
 
 
 def refuse_what_is_fixed(
-    contract: Contract, table: str, known: set[str], properties: Mapping[str, str]
+    contract: Contract, table: str, known: Collection[str], properties: Mapping[str, str]
 ) -> None:
     """Check that a contract wants rows of the kind that a table holds.
 
     Args:
         contract: What the table should be.
         table: Its identifier.
-        known: The names of the columns that it has, in lower case.
+        known: The names of the columns that it has.
         properties: Its properties; what they do not tell is not judged.
 
     Raises:
         SchemaMismatchError: It was merged by other keys, in a mode with other rows, by another
             time, or without versions that say deleted.
     """
-    faults = [
-        *_other_keys(contract, known, properties),
-        *_other_rows(contract, properties),
-        *_other_time(contract, known, properties),
-    ]
+    have, history = {name.lower() for name in known}, contract.history
+    faults = []
+    if before := properties.get(KEYS):
+        faults += _other_columns("keys", before, ",".join(contract.keys), contract, have)
+    faults += _other_rows(contract, properties)
+    before = properties.get(SEQUENCE)
+    # What ended by one time may hold beside what begins by another.
+    if before is not None and history.mode != "append":
+        now = history.sequence_by or ""
+        faults += _other_columns("sequence_by", before, now, contract, have)
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; make a table of another name")
 
 
-def _other_keys(contract: Contract, known: set[str], properties: Mapping[str, str]) -> list[str]:
-    """Return whether a table was merged by other keys; one whose column is renamed stays one."""
-    before = [name for name in properties.get(KEYS, "").split(",") if name]
-    if not before or _stay(before, contract.keys, contract, known):
-        return []
-    return [f"its keys {', '.join(before)} cannot become {', '.join(contract.keys) or 'none'}"]
-
-
-def _stay(before: Sequence[str], now: Sequence[str], contract: Contract, known: set[str]) -> bool:
-    """Whether columns are the same as before, by their names of today."""
+def _other_columns(
+    what: str, before: str, now: str, contract: Contract, have: set[str]
+) -> list[str]:
+    """Return whether a table was merged by other columns; one that is renamed stays the same."""
     renamed = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
+    was, becomes = ([name for name in names.split(",") if name] for names in (before, now))
     stay = set()
-    for old in map(str.lower, before):
+    for old in map(str.lower, was):
         name = renamed.get(old, old)
         # A crash may have come between the renaming and the property that tells of it.
-        stay.add(name if (old in known) != (name in known) else old)
-    return stay == {name.lower() for name in now}
+        stay.add(name if (old in have) != (name in have) else old)
+    if stay == {name.lower() for name in becomes}:
+        return []
+    told = [", ".join(names) or "none" for names in (was, becomes)]
+    return [f"its {what} {told[0]} cannot become {told[1]}"]
 
 
 def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
@@ -59,15 +62,3 @@ def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
     elif marks(contract) and properties.get(DELETES, "mark") != "mark":
         faults.append(f"deletes: {properties[DELETES]} cannot become mark")
     return faults
-
-
-def _other_time(contract: Contract, known: set[str], properties: Mapping[str, str]) -> list[str]:
-    """Return whether versions began by another time; what ended by one may overlap by another."""
-    now, before = contract.history.sequence_by or "", properties.get(SEQUENCE)
-    if before is None or contract.history.mode == "append":
-        return []
-    names = [[name] if name else [] for name in (before, now)]
-    if _stay(names[0], names[1], contract, known):
-        return []
-    told = [name or "none" for name in (before, now)]
-    return [f"its sequence_by {told[0]} cannot become {told[1]}"]

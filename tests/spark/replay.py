@@ -75,9 +75,7 @@ class Replay:
     def _assert_counts(self, run: Run, before: list[Row], after: list[Row]) -> None:
         """Hold what the last run counted against its records and the versions that changed."""
         done, options = self.results[-1], self.combination.options
-        records = [getattr(done, name) for name in RECORDS]
-        assert min(*records, done.closed, done.deleted, done.restored) >= 0
-        assert sum(records) == len(run.records)
+        self.assert_conserved()
         assert done.deletes <= sum(is_delete(record, run, options) for record in run.records)
         if options.mode == "append":
             assert done.opened == len(after) - len(before)
@@ -91,6 +89,13 @@ class Replay:
             if options.sequence_by is None:
                 assert (done.opened, done.closed) == (len(alive), len(ended))
 
+    def assert_conserved(self) -> None:
+        """Hold what the last run counted against the number of its records."""
+        run, done = self.runs[-1], self.results[-1]
+        records = [getattr(done, name) for name in RECORDS]
+        assert min(*records, done.closed, done.deleted, done.restored) >= 0
+        assert sum(records) == len(run.records)
+
     def _versions(self, rows: Iterable[Row], which: Callable[[Row], Any]) -> set[Any]:
         """Return some versions by their keys and starts."""
         keys = self.combination.options.keys
@@ -98,25 +103,26 @@ class Replay:
 
     def _story(self, found: list[Row], expected: list[Row]) -> str:
         """Tell the shortest history of a key that came out wrong."""
-        keys = self.combination.options.keys
-
-        def of(key: Any, rows: Iterable[Row]) -> list[Row]:
-            return [row for row in rows if content(row, keys) == key]
-
-        def told(key: Any) -> list[str]:
-            return [f"  {r.kind} {r.time}: {of(key, r.records) or 'absent'}" for r in self.runs]
-
+        keys, of = self.combination.options.keys, self._of
         wrong = {
             key
             for key in (content(row, keys) for row in (*found, *expected))
             if comparable(of(key, found)) != comparable(of(key, expected))
         }
-        shortest = min(wrong, key=lambda key: (sum(map(len, told(key))), str(key)))
-        lines = [f"{len(wrong)} keys differ in {self.combination.name}", *told(shortest)]
+        shortest = min(wrong, key=lambda key: (sum(map(len, self._told(key))), str(key)))
+        lines = [f"{len(wrong)} keys differ in {self.combination.name}", *self._told(shortest)]
         for title, rows in (("expected", expected), ("found", found)):
             mine = sorted(of(shortest, rows), key=lambda row: str(row.get("_valid_from")))
             lines += [f"{title}:", *(f"  {row}" for row in mine)]
         return "\n".join(lines)
+
+    def _told(self, key: Any) -> list[str]:
+        """Tell what each run said of a key."""
+        return [f"  {r.kind} {r.time}: {self._of(key, r.records) or 'absent'}" for r in self.runs]
+
+    def _of(self, key: Any, rows: Iterable[Row]) -> list[Row]:
+        """Return the rows, or the records, of a key."""
+        return [row for row in rows if content(row, self.combination.options.keys) == key]
 
     def rows(self, snapshot: int | None = None) -> list[Row]:
         """Return the whole table, at a snapshot of it if given."""
@@ -151,23 +157,15 @@ class Replay:
         by_key: dict[Any, list[Row]] = {}
         for row in rows:
             by_key.setdefault(content(row, self.combination.options.keys), []).append(row)
-        for versions in by_key.values():
+        for key, versions in by_key.items():
             versions.sort(key=lambda row: row["_valid_from"])
             for row in versions:
                 assert row["_is_current"] == (row["_valid_to"] is None)
                 assert row["_is_current"] or row["_valid_from"] < row["_valid_to"]
             for one, other in pairwise(versions):
                 assert one["_valid_to"] is not None
-                assert one["_valid_to"] <= other["_valid_from"], self.told_of(one)
+                assert one["_valid_to"] <= other["_valid_from"], "\n".join(self._told(key))
         return [*by_key.values()]
-
-    def told_of(self, row: Row) -> list[Any]:
-        """Return what the runs said of a row's key."""
-        names = self.combination.options.keys
-        mine = content(row, names)
-        return [
-            (r.kind, r.time, [x for x in r.records if content(x, names) == mine]) for r in self.runs
-        ]
 
     def _assert_no_equal_neighbours(self, by_key: Iterable[list[Row]]) -> None:
         options = self.combination.options
