@@ -19,7 +19,9 @@ class Batch(Model):
     """The landed records of one run for one table.
 
     `run_id` and the table identify a batch; `files` are addresses that Spark reads, in order.
-    `bytes` is the size of their records, unpacked, if it is known.
+    `bytes` is the size of their records, unpacked, if it is known. `merged_until` is the extraction
+    time of a younger landing that was merged before, if one is known: the table does not show it
+    if it changed nothing.
     """
 
     run_id: str
@@ -27,6 +29,7 @@ class Batch(Model):
     extraction_time: AwareDatetime
     files: tuple[str, ...]
     bytes: int | None = None
+    merged_until: AwareDatetime | None = None
 
 
 class MergeResult(Model):

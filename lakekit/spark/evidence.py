@@ -27,7 +27,12 @@ class Evidence:
 
 def iso(batch: Batch) -> str:
     """Return a run's extraction time as evidence holds it."""
-    return batch.extraction_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return iso_time(batch.extraction_time)
+
+
+def iso_time(moment: datetime) -> str:
+    """Return a moment as evidence holds it: of two, the later is the greater text."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:

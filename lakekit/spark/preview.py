@@ -17,7 +17,7 @@ from lakekit.spark.forms import dropped_names, in_contract_form
 from lakekit.spark.pin import pin
 from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
-from lakekit.spark.session import IN_UTC, session_settings
+from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import describe_table
 from lakekit.sql.evolve import evolve_table, new_columns
@@ -94,7 +94,7 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
     seen = _seen(merge, evolves) if exists else new
     try:
         facts = Facts(seen, pinned.under_way if pinned else ())
-        with session_settings(spark, IN_UTC):
+        with session_settings(spark, steady(spark)):
             plan = plan_run(seen, facts, published.values())
             samples = sample(seen, plan, rows)
         return Preview(plan.result, not exists, evolves, samples=samples)

@@ -1,12 +1,14 @@
 """Rejected records: kept with their bytes and the reason, once."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.batch import RUN_ID
+from lakekit.errors import InvariantViolatedError
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
+from lakekit.spark.iceberg import load_table
 from lakekit.spark.plan import Plan
 from lakekit.spark.records import read_batch
 from lakekit.sql.identifiers import literal, quote_table
@@ -22,17 +24,40 @@ def quarantine(merge: Merge, plan: Plan) -> None:
     """Append the rejected records of a run to `{table}_quarantine`.
 
     What an attempt before has left there gives way: main may have moved, and more be late now.
+
+    Raises:
+        InvariantViolatedError: Others were found than were counted; nothing is published.
     """
-    spark, batch = merge.spark, merge.batch
+    spark, run_id, count = merge.spark, merge.batch.run_id, plan.result.quarantined
     name = layout.quarantine_table(merge.table)
-    if spark.catalog.tableExists(name) and batch.run_id in published_runs(spark, name):
-        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(batch.run_id)}")
-    if not plan.result.quarantined:
+    if spark.catalog.tableExists(name) and _tells_of(spark, name, run_id, look=count > 0):
+        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(run_id)}")
+    if not count:
         return
     spark.sql(create_quarantine_table(merge.contract, name))
     rejected(merge, plan).withColumns(
-        {"_run_id": F.lit(batch.run_id), "_ingested_at": merge.moment}
-    ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", batch.run_id).append()
+        {"_run_id": F.lit(run_id), "_ingested_at": merge.moment}
+    ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
+    added = _added(spark, name, run_id)
+    if added != count:
+        raise InvariantViolatedError(
+            f"{name}: {count} records of run {run_id} are rejected, but {added} were found"
+        )
+
+
+def _tells_of(spark: SparkSession, name: str, run_id: str, *, look: bool) -> bool:
+    """Whether a quarantine has rows of a run; its snapshots show it until they expire."""
+    if run_id in published_runs(spark, name):
+        return True
+    if not look:
+        return False
+    rows = spark.table(quote_table(name)).where(F.col("_run_id") == run_id)
+    return bool(rows.select(F.lit(1)).take(1))
+
+
+def _added(spark: SparkSession, name: str, run_id: str) -> int:
+    snapshot = published_runs(spark, name)[run_id].snapshot_id
+    return int(load_table(spark, name).snapshot(snapshot).summary().get("added-records") or 0)
 
 
 def rejected(merge: Merge, plan: Plan) -> DataFrame:

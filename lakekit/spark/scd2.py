@@ -10,13 +10,13 @@ from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.spark.append import plan_append
 from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
-from lakekit.spark.evidence import Evidence, iso, published_runs
+from lakekit.spark.evidence import Evidence, iso, iso_time, published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
-from lakekit.spark.session import IN_UTC, session_settings
+from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
@@ -50,7 +50,7 @@ def merge_scd2(
     try:
         for attempt in range(ATTEMPTS):
             merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")
-            with session_settings(spark, IN_UTC | merge.settings):
+            with session_settings(spark, steady(spark) | merge.settings):
                 done = _attempt(merge)
             if done is not None:
                 return done
@@ -113,7 +113,9 @@ def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:
 
 def _refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
     """Raise if a run without a sequence is older than one that is merged."""
-    newest = max((each.extraction_time for each in published), default="")
+    known = [each.extraction_time for each in published]
+    known += [iso_time(batch.merged_until)] if batch.merged_until else []
+    newest = max(known, default="")
     if iso(batch) < newest:
         raise LateExtractError(
             f"run {batch.run_id}: its extraction time {iso(batch)} is before {newest}, "

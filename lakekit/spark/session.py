@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
 # Where a predicate of a contract, or a text, does not name another zone.
 IN_UTC = {"spark.sql.session.timeZone": "UTC"}
 
+# By how many cores Spark cuts files into tasks; else by those that are there at the moment.
+_CUT_FOR = "spark.sql.files.minPartitionNum"
+
 _ASKED_OFTEN = (
     "functions.col",
     "functions.lit",
@@ -107,6 +110,16 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, old)
+
+
+def steady(spark: SparkSession) -> dict[str, str]:
+    """Return the settings by which a run reads the same each time that it reads.
+
+    Times are UTC. Files are cut into the same tasks, on which the number of a line depends: on a
+    cluster that grows, Spark would cut them anew with each executor that comes.
+    """
+    cores = spark.conf.get(_CUT_FOR, None) or str(spark.sparkContext.defaultParallelism)
+    return IN_UTC | {_CUT_FOR: cores}
 
 
 def job_session() -> SparkSession:
