@@ -1,6 +1,7 @@
 """PlanTables: which tables to create or evolve, and what to merge into each, in which order."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from lakekit import layout
 from lakekit.batch import Batch
@@ -15,7 +16,7 @@ from lakekit.runs.documents import (
     read_run,
     to_json,
 )
-from lakekit.runs.superseded import superseded_landings
+from lakekit.runs.superseded import complete_since, newest_of, superseded_landings
 from lakekit.runs.table_metadata import must_evolve
 from lakekit.steps import PlanTables, PlanTablesResult
 
@@ -37,16 +38,13 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
         if contract.contract not in landings:
             continue
         metadata = catalog.metadata(contract.contract)
-        late = superseded_landings(store, contract, landings[contract.contract], metadata or {})
+        at_hand = landings[contract.contract]
+        complete = complete_since(store, contract, at_hand)
+        late = superseded_landings(store, contract, at_hand, metadata or {}, complete)
         _note(store, run.run_id, contract, late)
         superseded |= {each.manifest: each.by for each in late}
-        batches = tuple(
-            batch_of(store, manifest)
-            for manifest in landings[contract.contract]
-            if layout.manifest_key(manifest.prefix) not in superseded
-            and moves_something(manifest, contract)
-        )
-        if batches:
+        kept = [each for each in at_hand if layout.manifest_key(each.prefix) not in superseded]
+        if batches := _batches(store, contract, kept, complete):
             create = metadata is None or must_evolve(contract, metadata)
             plan = TablePlan(
                 table=contract.contract, contract=contract, create=create, batches=batches
@@ -79,6 +77,20 @@ def moves_something(manifest: Manifest, contract: Contract) -> bool:
     """Say whether a merge could do anything: an empty full extract may mean deletes."""
     closes = manifest.extract == "full" and contract.history.deletes != "ignore"
     return manifest.rows > 0 or closes
+
+
+def _batches(
+    store: ObjectStore, contract: Contract, manifests: Iterable[Manifest], complete: Iterable[str]
+) -> tuple[Batch, ...]:
+    """Return what there is to merge; a batch knows of a younger landing that is merged."""
+    moving = [each for each in manifests if moves_something(each, contract)]
+    newest = newest_of(store, complete, lambda each: moves_something(each, contract))
+    found = []
+    for manifest in moving:
+        late = newest is not None and manifest.extraction_time < newest.extraction_time
+        until = newest.extraction_time if newest and late else None
+        found.append(batch_of(store, manifest).model_copy(update={"merged_until": until}))
+    return tuple(found)
 
 
 def _note(

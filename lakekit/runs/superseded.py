@@ -1,6 +1,6 @@
-"""Which landings of a full extract come too late to be merged, because a newer one is."""
+"""Which landings come too late, because a younger one of their endpoint is merged."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from lakekit import layout
 from lakekit.batch import runs_in
@@ -12,8 +12,43 @@ from lakekit.runs.documents import Superseded
 from lakekit.runs.table_metadata import Metadata, main_ancestry
 
 
+def complete_since(
+    store: ObjectStore, contract: Contract, landings: Sequence[Manifest]
+) -> list[str]:
+    """Return the folders of complete landings after the oldest at hand, newest first.
+
+    None if the contract has a sequence, or appends: then no landing comes too late.
+    """
+    if not contract.history.ordered_by_extraction:
+        return []
+    oldest = min(landings, key=lambda each: each.extraction_time)
+    folder = layout.endpoint_prefix(oldest.source, oldest.endpoint)
+    # Names of landings are times, so that their order is that of extraction.
+    markers = (info.key for info in store.list(folder) if info.key.endswith("/.complete"))
+    prefixes = (marker.removesuffix(".complete") for marker in markers)
+    return sorted((each for each in prefixes if each > oldest.prefix), reverse=True)
+
+
+def newest_of(
+    store: ObjectStore, folders: Iterable[str], wanted: Callable[[Manifest], bool]
+) -> Manifest | None:
+    """Return the first of some landings, in their order, that is sound and as it is wanted."""
+    for folder in folders:
+        try:
+            manifest = load_manifest(store, layout.manifest_key(folder))
+        except LandingCorruptError:
+            continue
+        if wanted(manifest):
+            return manifest
+    return None
+
+
 def superseded_landings(
-    store: ObjectStore, contract: Contract, manifests: Iterable[Manifest], metadata: Metadata
+    store: ObjectStore,
+    contract: Contract,
+    manifests: Iterable[Manifest],
+    metadata: Metadata,
+    complete: Iterable[str],
 ) -> tuple[Superseded, ...]:
     """Return what is not to be merged of an endpoint's landings.
 
@@ -26,6 +61,7 @@ def superseded_landings(
         contract: The endpoint's contract.
         manifests: The landings of this run.
         metadata: The table's metadata document; empty if there is no table.
+        complete: The folders of its younger complete landings, newest first.
     """
     history, landings = contract.history, list(manifests)
     if not history.ordered_by_extraction:
@@ -35,10 +71,10 @@ def superseded_landings(
         return ()
     seen = {run for each in main_ancestry(metadata) for run in runs_in(each.get("summary", {}))}
     merged = [each for each in full if each.run_id in seen]
+    told = newest_of(store, complete, lambda each: each.extract == "full")
     newest = max(
-        [*merged, *_newest_complete(store, full)], key=lambda each: each.extraction_time,
-        default=None,
-    )  # fmt: skip
+        [*merged, *([told] if told else [])], key=lambda each: each.extraction_time, default=None
+    )
     if newest is None:
         return ()
     return tuple(
@@ -46,23 +82,6 @@ def superseded_landings(
         for each in full
         if each.extraction_time < newest.extraction_time and each not in merged
     )
-
-
-def _newest_complete(store: ObjectStore, full: list[Manifest]) -> list[Manifest]:
-    """Return the newest complete full landing that is younger than the oldest at hand."""
-    oldest = min(full, key=lambda each: each.extraction_time)
-    folder = layout.endpoint_prefix(oldest.source, oldest.endpoint)
-    # Names of landings are times, so that their order is that of extraction.
-    markers = (info.key for info in store.list(folder) if info.key.endswith("/.complete"))
-    prefixes = [marker.removesuffix(".complete") for marker in markers]
-    for prefix in sorted((p for p in prefixes if p > oldest.prefix), reverse=True):
-        try:
-            manifest = load_manifest(store, layout.manifest_key(prefix))
-        except LandingCorruptError:
-            continue
-        if manifest.extract == "full":
-            return [manifest]
-    return []
 
 
 def _key(manifest: Manifest) -> str:

@@ -125,6 +125,7 @@ def load(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) ->
             extraction_time=datetime(2026, 1, day, tzinfo=UTC),
             files=(str(file),),
             bytes=over.pop("size", None),
+            **over.pop("known", {}),
         )
         return merge_scd2(spark, promise, batch, table, staging=(tmp_path / "s").as_uri(), **over)
 

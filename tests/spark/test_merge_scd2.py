@@ -182,6 +182,20 @@ def test_an_extract_older_than_a_merged_one_is_refused(load, rows):
     assert rows() == [(1, "Ann", "Oslo", 5, None, True)]
 
 
+@pytest.mark.parametrize("extract", ["full", "incremental", "changes"])
+def test_an_extract_older_than_one_that_changed_nothing_is_refused(load, rows, extract):
+    """The table does not show that one; its landing does."""
+    load(1, ANN, extract="incremental")
+    assert not load(5, ANN, extract="incremental").committed
+    until = {"merged_until": datetime(2026, 1, 5, tzinfo=UTC)}
+
+    with pytest.raises(LateExtractError, match=r"before 2026-01-05T00:00:00\.000000Z"):
+        load(3, {**ANN, "city": "Rome"}, extract=extract, known=until)
+
+    load(6, {**ANN, "city": "Bonn"}, extract=extract, known=until)
+    assert [row[2] for row in rows()] == ["Oslo", "Bonn"]
+
+
 def test_another_extract_of_the_same_moment_is_refused_if_it_differs(load, rows):
     load(5, ANN, run_id="a")
 

@@ -187,6 +187,39 @@ def test_only_a_full_extract_supersedes_one(store: MemoryObjectStore) -> None:
     assert plan(store, late).superseded == {}
 
 
+@pytest.mark.parametrize("history", [{}, {"mode": "scd1"}])
+@pytest.mark.parametrize("extract", ["incremental", "changes"])
+def test_a_batch_knows_of_a_younger_landing_that_may_have_changed_nothing(
+    store: MemoryObjectStore, extract: str, history: dict[str, Any]
+) -> None:
+    plain = contract()
+    options = plain.history.model_copy(update=history)
+    begun(store, plain.model_copy(update={"history": options}))
+    late = landed(store, {"id": 1}, hour=8, run_id="r8", extract=extract)
+    completed(store, landed(store, {"id": 1}, hour=9, run_id="r9", extract=extract))
+    completed(store, landed(store, hour=10, run_id="r10", extract=extract))
+    newest = landed(store, {"id": 1}, hour=11, run_id="r11", extract=extract)
+
+    plan(store, late, newest)
+
+    batches = read_plan(store, "r").tables[0].batches
+    assert [batch.merged_until for batch in batches] == [NOON.replace(hour=9), None]
+
+
+@pytest.mark.parametrize("history", [{"sequence_by": "at"}, {"mode": "append"}])
+def test_where_nothing_comes_too_late_no_younger_landing_is_looked_for(
+    store: MemoryObjectStore, history: dict[str, Any]
+) -> None:
+    plain = contract(columns=(*contract().columns, Column(name="at", type="timestamp")))
+    begun(store, plain.model_copy(update={"history": plain.history.model_copy(update=history)}))
+    late = landed(store, {"id": 1}, hour=8, run_id="r8", extract="incremental")
+    completed(store, landed(store, {"id": 1}, hour=9, run_id="r9", extract="incremental"))
+
+    plan(store, late)
+
+    assert read_plan(store, "r").tables[0].batches[0].merged_until is None
+
+
 def test_an_empty_full_extract_counts_where_absence_is_marked(store: MemoryObjectStore) -> None:
     plain = contract()
     marks = plain.history.model_copy(update={"deletes": "mark"})
