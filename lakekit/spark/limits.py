@@ -34,8 +34,9 @@ def refuse(merge: Merge, n: dict[str, Any]) -> None:
     absent = n["absent"] - n["late_absent"] if deletes else 0
     existing = n["based_alive"] if deletes else 0
     if absent > history.max_deleted_ratio * existing:
+        where = " of its scopes" if history.delete_scope else ""
         raise TooManyDeletedError(
-            f"{table}: {run} would close {absent} of {existing} current keys; "
+            f"{table}: {run} would close {absent} of {existing} current keys{where}; "
             f"history.max_deleted_ratio allows {history.max_deleted_ratio}"
         )
     if n["late"] and history.sequence_by is None:

@@ -1,5 +1,6 @@
 """One reading of a batch: what may change is staged on disk, everything is counted on the way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,11 +26,13 @@ from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
 from lakekit.spark.records import parsed_keys, with_facts
+from lakekit.spark.scopes import scope_text
 from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import why_aside, with_lateness, with_place, with_presence
 from lakekit.sql.row_hash import row_hash
+from lakekit.sql.tables import marks
 
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
@@ -65,7 +68,7 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
         read = replace(read_whole(merge, base), all_rows=True)
         staged = _read(merge, sight, deletions, read)
     if merge.full and merge.contract.history.delete_scope:
-        staged = _within_scopes(staged, merge.contract)
+        staged = _within_scopes(merge, staged)
     return staged
 
 
@@ -181,17 +184,28 @@ def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
     return base.join(F.broadcast(keys), names, "left_semi")
 
 
-def _within_scopes(staged: Staged, contract: Contract) -> Staged:
+def _within_scopes(merge: Merge, staged: Staged) -> Staged:
     """Forget the absences outside the scopes that the extract holds, and count again.
 
     Of a key whose current version shows what came later, the scope that it had then will tell.
     """
     scopes = scopes_of(staged.counts)
     younger = F.col("__base_hash").isNull() | (F.col("__newest") > F.col("__moment"))
-    then = F.lit(contract.history.exact) & F.col("__late") & younger
+    then = F.lit(merge.contract.history.exact) & F.col("__late") & younger
     rows = staged.rows.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
     rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
     absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
     row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
     counts = {**staged.counts, **(row.asDict() if row else {})}
+    if counts["absent"]:
+        counts["based_alive"] = _alive_within(merge, scopes)
     return replace(staged, rows=rows, counts=counts)
+
+
+def _alive_within(merge: Merge, scopes: Sequence[str]) -> int:
+    """Return how many keys of some scopes are there: one that is small may be gone as a whole."""
+    alive = merge.current()
+    if marks(merge.contract):
+        alive = alive.where("NOT _is_deleted")
+    scope = F.expr(scope_text(merge.contract.history.delete_scope))
+    return alive.where(scope.isin(*scopes)).count()
