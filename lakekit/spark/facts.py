@@ -22,7 +22,7 @@ from lakekit.spark.forms import in_contract_form, in_table_form
 from lakekit.spark.records import sequence_of, tie
 from lakekit.spark.scopes import known_scopes
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import FACTS_DDL, create_facts_table
+from lakekit.sql.tables import FACTS_DDL, create_facts_table, earlier_names
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class Facts:
             return []
         merged = self._told().where("_op = 'X'")
         rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
+        renamed = earlier_names(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}
         for moment, texts in rows:
-            scopes, other = known_scopes(texts, self._contract), at.get(moment, ())
+            scopes, other = known_scopes(texts, self._contract, renamed), at.get(moment, ())
             # Of several extracts of one moment, absence counts where it does in one.
             both = None if scopes is None or other is None else {*scopes, *other}
             at[moment] = None if both is None else tuple(sorted(both))

@@ -1,7 +1,7 @@
 """The scopes within which absence from a full extract counts, each as a JSON object."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
@@ -15,21 +15,30 @@ def scope_text(scope: Sequence[str]) -> str:
     return f"to_json(struct({', '.join(map(quote, scope))}), map('ignoreNullFields', 'false'))"
 
 
-def known_scopes(texts: Sequence[str] | None, contract: Contract) -> tuple[str, ...] | None:
+def known_scopes(
+    texts: Sequence[str] | None, contract: Contract, renamed: Mapping[str, str]
+) -> tuple[str, ...] | None:
     """Return the scopes of an extract that is merged, by the names of today; None is everywhere.
+
+    Args:
+        texts: The scopes by the names of their time; None is everywhere.
+        contract: Its columns and their names of today.
+        renamed: Each column of the table that was renamed, and what it became then.
 
     Raises:
         SchemaMismatchError: They are of other columns than those of `delete_scope`.
     """
     if texts is None or not (texts or contract.history.delete_scope):
         return None
-    return tuple(_by_names_of_today(text, contract) for text in texts)
+    return tuple(_by_names_of_today(text, contract, renamed) for text in texts)
 
 
-def _by_names_of_today(text: str, contract: Contract) -> str:
+def _by_names_of_today(text: str, contract: Contract, renamed: Mapping[str, str]) -> str:
     told, scope = dict(_members(text)), contract.history.delete_scope
-    columns = {c.renamed_from: c.name for c in contract.columns if c.name not in told}
-    now = {columns.get(name, name): value for name, value in told.items()}
+    # A table that was renamed before it noted that tells nothing.
+    said = {c.renamed_from: c.name for c in contract.columns if c.renamed_from}
+    columns = {**said, **renamed}
+    now = {_name_of_today(name, scope, columns): value for name, value in told.items()}
     if now.keys() != set(scope):
         raise SchemaMismatchError(
             f"{contract.contract}: delete_scope is {list(scope)}, but was {list(told)} when full "
@@ -37,6 +46,14 @@ def _by_names_of_today(text: str, contract: Contract) -> str:
             "as it was, or begin a table under another name"
         )
     return "{" + ",".join(f'"{name}":{now[name]}' for name in scope) + "}"
+
+
+def _name_of_today(name: str, scope: Sequence[str], renamed: Mapping[str, str]) -> str:
+    seen = {name}
+    while name not in scope and renamed.get(name, name) not in seen:
+        name = renamed[name]
+        seen.add(name)
+    return name
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:

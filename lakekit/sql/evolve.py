@@ -1,5 +1,6 @@
 """From a table that exists to its contract, as statements. Pure: nothing here runs anything."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
@@ -12,10 +13,12 @@ from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
+    EARLIER_NAMES,
     LATER_COLUMNS,
     LATER_UNTIL,
     TRACKED_COLUMNS,
     TRACKED_FIELDS,
+    earlier_names,
     marks,
     set_properties,
     table_properties,
@@ -60,8 +63,10 @@ def evolve_table(
     later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
+    renamed = earlier_names(properties) | contract.renames(columns)
+    names = {EARLIER_NAMES: json.dumps(renamed)} if renamed else {}
     # Before they are added: after a crash in between, no one could tell that they are new.
-    statements = evolve_properties(table, later | counted, properties)
+    statements = evolve_properties(table, later | counted | names, properties)
     statements += changes
     statements += _add_digest(contract, table, known)
     statements += [

@@ -6,7 +6,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 import pytest
 
 from lakekit.contracts import load_contract
-from lakekit.errors import SchemaMismatchError
+from lakekit.errors import SchemaMismatchError, TooManyDeletedError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
 from tests.spark.test_semantics_late import TEXT, at, told, with_history
@@ -39,6 +39,42 @@ def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
     told(load, "changes", 11, at(3, "a", team=1), promise=renamed)
 
     assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
+
+
+def test_a_scope_that_is_renamed_twice_is_known_and_needs_no_word_of_it(load, rows, spark, table):
+    told(load, "full", 10, at(4, "z", seen=1) | {"id": 2}, promise=SCOPED)
+    for now, was in (("team", "seen"), ("zone", "team")):
+        columns = TEXT.replace("name: seen,", f"name: {now}, renamed_from: {was},")
+        history = columns.replace("keys: [id]", f"keys: [id], delete_scope: [{now}]")
+        create_or_evolve(spark, load_contract(history), table)
+    plain = load_contract(history.replace("renamed_from: team, ", ""))
+    create_or_evolve(spark, plain, table)
+
+    told(load, "changes", 11, at(3, "a", zone=1), promise=plain)
+    told(load, "full", 12, at(5, "y", zone=2) | {"id": 3}, promise=plain)
+
+    assert rows("id, name, zone") == [
+        (1, "a", 1, 3, 10, False),
+        (2, "z", 1, 4, None, True),
+        (3, "y", 2, 5, None, True),
+    ]
+
+
+@pytest.mark.parametrize("deletes", ["close", "mark"])
+def test_most_of_a_scope_cannot_go_at_once_though_it_is_little_of_all(load, deletes):
+    options = f"max_deleted_ratio: 0.5, delete_scope: [city], deletes: {deletes}"
+    promise = load_contract(CONTRACT.replace("max_deleted_ratio: 1", options))
+    here = [{"id": n, "city": "Oslo"} for n in range(4)]
+    others = [{"id": 10 + n, "city": "Rome"} for n in range(20)]
+    load(1, *here, *others, promise=promise)
+    load(2, *here[:3], promise=promise)
+
+    with pytest.raises(TooManyDeletedError, match="2 of 3 current keys of its scopes"):
+        load(3, here[0], promise=promise)
+
+    new = {"id": 99, "city": "Bonn"}
+    assert load(4, *here[:2], promise=promise).deleted == 1
+    assert load(5, new, *others[10:], promise=promise).deleted == 10
 
 
 def test_extracts_without_scopes_go_on_counting_everywhere(load, rows, spark, table):
