@@ -77,6 +77,7 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield from _unknown(option, names, types)
     yield from _wrong_types(named, types)
     yield from _hidden_scopes(options, named)
+    yield from _forgotten(options, named, types)
     for name in dict.fromkeys(named["except_columns"]):
         if name in named["keys"]:
             yield _fault("except_columns", f"'{name}' is a key and must be stored")
@@ -165,6 +166,22 @@ def _hidden_scopes(
         if name not in named["keys"] and not seen:
             must = "with untracked: ignore it must be a key or tracked"
             yield _fault("delete_scope", f"'{name}': {must}, as an extract is judged by it")
+
+
+def _forgotten(
+    options: Mapping[str, Any], named: Mapping[str, Sequence[str]], known: Iterable[str | None]
+) -> Iterator[Fault]:
+    """Yield that nulls would mean what came before in columns whose changes are not kept."""
+    forgets = options["untracked"] == "ignore" and options["mode"] != "append"
+    if not (forgets and options["ignore_null_updates"]):
+        return
+    left_out = [name for name in known if name not in named["track_history_columns"]]
+    if options["track_history_columns"] is None:
+        left_out = list(named["track_history_except"])
+    said = {*named["keys"], *named["sequence_by"], *named["except_columns"]}
+    if names := ", ".join(f"'{name}'" for name in left_out if name and name not in said):
+        must = "with ignore_null_updates it must be overwrite"
+        yield _fault("untracked", f"{must}: what a null of {names} stands for would not be kept")
 
 
 def _after_position(tie_break: Sequence[str]) -> bool:

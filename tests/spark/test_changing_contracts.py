@@ -68,4 +68,6 @@ def _changing(named: str, chance: random.Random) -> Iterator[Combination]:
             chosen["track_history_columns"] = tracked
         if not history.get("delete_scope"):
             chosen["untracked"] = chance.choice(["overwrite", "ignore"])
+        if chosen["ignore_null_updates"]:
+            chosen["untracked"] = "overwrite"
         yield Combination(f"{named}-{number}", chosen, kinds, late=late, faults=True)

@@ -34,6 +34,12 @@ HIDDEN = (
     "is judged by it"
 )
 
+PARTIAL = {"ignore_null_updates": True, "sequence_by": "at", "untracked": "ignore"}
+FORGOTTEN = (
+    "history.untracked: with ignore_null_updates it must be overwrite: what a null of 'n', 'day' "
+    "stands for would not be kept"
+)
+
 
 def written(**history) -> str:
     document = {
@@ -100,6 +106,18 @@ def test_a_scope_shows_in_the_versions(others):
     assert faults(untracked="ignore", delete_scope=["n", "id"], **others) == [HIDDEN]
 
 
+@pytest.mark.parametrize("mode", ["scd2", "scd1"])
+@pytest.mark.parametrize(
+    "tracked",
+    [
+        {"track_history_columns": [name for name in TYPES if name not in ("n", "day", "at")]},
+        {"track_history_except": ["n", "day", "at"]},
+    ],
+)
+def test_what_is_not_kept_cannot_stand_for_a_null(mode, tracked):
+    assert faults(mode=mode, **PARTIAL, **tracked) == [FORGOTTEN]
+
+
 def test_each_is_told_beside_the_others():
     options = {"delete_scope": ["props"]}
     ties = {"tie_break": ["file_position", "n", "deep"], "except_columns": ["n"], "keyz": []}
@@ -130,6 +148,11 @@ def test_each_is_told_beside_the_others():
         {"mode": "scd1", "ignore_null_updates": True},
         {"untracked": "ignore", "delete_scope": ["n"]},
         {"untracked": "overwrite", "delete_scope": ["n"], "track_history_except": ["n"]},
+        PARTIAL | {"untracked": "overwrite", "track_history_except": ["n"]},
+        PARTIAL | {"track_history_except": ["at"]},
+        PARTIAL | {"track_history_except": ["n"], "except_columns": ["n"]},
+        PARTIAL | {"track_history_except": ["n"], "mode": "append"},
+        PARTIAL,
     ],
 )
 def test_accepts_what_can_be_kept(history):
