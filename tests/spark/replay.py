@@ -52,6 +52,7 @@ class Replay:
             extraction_time=run.time.replace(tzinfo=UTC),
             files=tuple(files),
             bytes=sum(Path(file).stat().st_size for file in files),
+            merged_until=self.merged_until,
         )
         staging = (self.folder / "staging").as_uri()
         contract = self.combination.contract
@@ -59,6 +60,12 @@ class Replay:
         self.runs.append(run)
         self.results.append(done)
         return done
+
+    @property
+    def merged_until(self) -> datetime | None:
+        """The newest extraction time of the runs that are merged, as their landings tell it."""
+        times = (run.time.replace(tzinfo=UTC) for run in self.runs)
+        return max(times, default=None)
 
     def check(self, run: Run) -> None:
         """Merge a run; the whole table, and the records counted, are those of the model."""

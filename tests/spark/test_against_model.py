@@ -1,13 +1,14 @@
 """The merge against the independent model: random histories, many keys of them in each run."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 
 import pytest
 
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
+from lakekit.errors import LateExtractError
 from lakekit.spark import context, small
 from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
@@ -102,6 +103,26 @@ def test_neither_order_nor_cutting_into_runs_shows(replay, shuffled):
     expected = comparable(history(runs, options))
     assert comparable(history(others, options)) == expected
     assert comparable(story.rows()) == expected
+
+
+def test_without_a_sequence_only_runs_that_come_late_are_refused(replay):
+    """Also if the one that is younger changed nothing."""
+    (combination,) = (c for c in DEFAULT if c.name == "by_extraction_time")
+    story = replay(combination)
+    first, late, other, last = random_runs(combination, 3, keys=20)
+    day = timedelta(days=1)
+    echo = replace(first, kind="incremental", time=last.time + day)
+    story.check(first)
+    story.check(echo)
+
+    assert not story.results[-1].committed
+    for run in (late, other):
+        with pytest.raises(LateExtractError):
+            story.merge(run)
+    story.check(replace(last, time=echo.time + day))
+    with pytest.raises(LateExtractError):
+        story.merge(late)
+    story.assert_sound()
 
 
 def test_the_time_zone_of_the_session_changes_nothing(load, spark, rows):
