@@ -54,7 +54,7 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
-    """Yield each column whose name another one before it has."""
+    """Yield each column whose name another one before it has, or that no record could fill."""
     seen: set[str] = set()
     for position, column in enumerate(columns):
         name = (column.name or "").lower()
@@ -63,6 +63,9 @@ def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
             yield Fault(("schema", position, "name"), message)
         if name:
             seen.add(name)
+        if column.type and _holds_map_of_others(column.type):
+            message = "the keys of a map must be string, as JSON has no others"
+            yield Fault(("schema", position, "type"), message)
 
 
 def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iterator[Fault]:
@@ -197,6 +200,11 @@ def _columns_of_ties(named: Mapping[str, Sequence[str]]) -> Collection[str]:
 
 def _holds_map(kind: SqlType) -> bool:
     return kind.name == "map" or any(_holds_map(part) for _, part in kind.fields)
+
+
+def _holds_map_of_others(kind: SqlType) -> bool:
+    others = kind.name == "map" and kind.fields[0][1].name != "string"
+    return others or any(_holds_map_of_others(part) for _, part in kind.fields)
 
 
 def _fault(option: str, message: str) -> Fault:

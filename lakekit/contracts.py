@@ -25,7 +25,7 @@ CONTROL_COLUMNS = (
 )  # fmt: skip
 RESERVED = {
     *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
-    "_corrupt_record",
+    "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id",
 }  # fmt: skip
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Ratio = Annotated[float, Field(ge=0, le=1)]
@@ -220,13 +220,20 @@ class Contract(FileModel):
         return tuple(c for c in self.stored if c not in self.tracked and c.name not in self.keys)
 
     def renames(self, known: Collection[str]) -> dict[str, str]:
-        """Return which columns of a table get a new name: the old ones as they are, and the new."""
+        """Return which columns of a table get a new name: the old ones as they are, and the new.
+
+        In an order in which each new name is free: a column may take the name that another leaves.
+        """
         have = {name.lower(): name for name in known}
-        return {
-            have[old]: c.name
-            for c in self.stored
-            if (old := (c.renamed_from or "").lower()) in have and c.name.lower() not in have
-        }
+        told = {(c.renamed_from or "").lower(): c.name for c in self.stored}
+        waiting = {old: new for old, new in told.items() if old in have}
+        found: dict[str, str] = {}
+        taken = {*have}
+        while free := {old: new for old, new in waiting.items() if new.lower() not in taken}:
+            found |= {have[old]: new for old, new in free.items()}
+            taken = (taken | {new.lower() for new in free.values()}) - {*free}
+            waiting = {old: new for old, new in waiting.items() if old not in free}
+        return found
 
     def column(self, name: str) -> Column:
         """Return one column of the schema."""

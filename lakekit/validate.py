@@ -25,8 +25,8 @@ class Verdict(Model):
     """What a landing holds, measured against its contract.
 
     unparseable: records that are not one JSON object. missing_keys: records in which a key field
-    is absent, null or empty. unknown_fields: fields that the contract lacks (at most 100).
-    absent_fields: columns of the contract that no record carries.
+    is absent or null, in a CSV file also empty. unknown_fields: fields that the contract lacks (at
+    most 100). absent_fields: columns of the contract that no record carries.
     """
 
     run_id: str
@@ -151,7 +151,7 @@ def _json_record(line: bytes) -> dict[str, bool] | None:
         fields = _RECORD.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return {name: bytes(value) not in (b"null", b'""') for name, value in fields.items()}
+    return {name: bytes(value) != b"null" for name, value in fields.items()}
 
 
 def _csv_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:

@@ -67,7 +67,8 @@ def _value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:
     if kind.name in _NUMERIC and _NUMBER.fullmatch(plain):
         return msgspec.Raw(str(Decimal(plain)).encode())
     if kind.name in _NESTED and _is_json(cell):
-        return msgspec.Raw(cell.encode())
+        # A record is one line.
+        return msgspec.Raw(msgspec.json.format(cell.encode(), indent=-1))
     return cell
 
 

@@ -123,6 +123,8 @@ def _landed_before(store: ObjectStore, prefix: str, url: str) -> ExtractPagesRes
     manifest = load_manifest(store, layout.manifest_key(prefix))
     if manifest.request.url != url:
         raise LandingCorruptError(f"{prefix}: {manifest.request.url} landed here, not {url}")
+    if store.head(layout.rejected_key(prefix)):
+        raise LandingCorruptError(f"{prefix}: is rejected; start with another extraction_time")
     return _result(manifest, publish(store, manifest))  # the marker may be missing
 
 

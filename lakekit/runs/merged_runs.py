@@ -76,10 +76,12 @@ def merged_runs(
     landed = {info.key for folder in sorted(folders) for info in store.list(folder)}
     shown = [each.run_id for each in seen.shown]
     main = set(shown)
+    open_again = {each for each, found in landings.items() if _comes_again(landed, found, seen)}
     merged = {
         run_id: _merging(planned, times.get(run_id))
         for run_id, planned in landings.items()
-        if run_id in main or _counts(landed, planned, told=run_id in times)
+        if run_id in main
+        or (run_id not in open_again and _counts(landed, planned, told=run_id in times))
     }
     _refuse_gone(table, landed, merged)
     _refuse_rolled_back(table, [landings[each] for each in merged.keys() - main], seen)
@@ -141,6 +143,19 @@ def _counts(landed: Collection[str], planned: Sequence[Planned], *, told: bool) 
     return layout.complete_key(prefix) in landed or layout.manifest_key(prefix) not in landed
 
 
+def _comes_again(landed: Collection[str], planned: Sequence[Planned], seen: Seen) -> bool:
+    """Say whether a landing was merged and taken back, and is open, so that the next run has it."""
+    prefix = planned[0].prefix
+    is_open = layout.complete_key(prefix) not in landed and layout.manifest_key(prefix) in landed
+    return is_open and _taken_back(planned, seen)
+
+
+def _taken_back(planned: Sequence[Planned], seen: Seen) -> bool:
+    """Say whether what a landing's last run did to the table is there, but not on main."""
+    results = [each.result for each in planned if each.result]
+    return bool(results) and results[-1].snapshot_id in seen.off_main
+
+
 def _completed(landed: Iterable[str]) -> set[str]:
     """Return the folders that are marked as merged, without those that are rejected."""
     keys = [key for key in landed if key.endswith("/.complete")]
@@ -159,12 +174,7 @@ def _refuse_gone(table: str, landed: Collection[str], merged: Mapping[str, Plann
 
 def _refuse_rolled_back(table: str, unseen: Iterable[Sequence[Planned]], seen: Seen) -> None:
     """Raise if what a run did to the table is there, but not on main."""
-    found = []
-    for planned in unseen:
-        results = [each.result for each in planned if each.result]
-        if results and results[-1].snapshot_id in seen.off_main:
-            found.append(planned[0].prefix)
-    if found:
+    if found := [planned[0].prefix for planned in unseen if _taken_back(planned, seen)]:
         raise MissingEvidenceError(
             f"{table}: {_some(sorted(found), 'completed landings')} were rolled back: mark them as "
             ".rejected, or remove .complete so that the next run merges them"

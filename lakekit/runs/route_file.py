@@ -119,7 +119,7 @@ def _reserve(
         prefix = layout.raw_prefix(contract.source, contract.contract, moment)
         owner = layout.owner_key(prefix)
         if store.head(owner):
-            ours = store.get(owner) == run_id.encode()
+            ours = store.get(owner) == run_id.encode() and not _is_taken(store, prefix, run_id)
         else:  # what was extracted from an API has no owner, but a manifest
             free = store.head(layout.manifest_key(prefix)) is None
             ours = free and put_once(store, owner, run_id.encode())
@@ -127,6 +127,12 @@ def _reserve(
             return prefix, moment
         moment += timedelta(seconds=1)
     raise LandingCorruptError(f"{contract.contract}: no free second after {arrived_at.isoformat()}")
+
+
+def _is_taken(store: ObjectStore, prefix: str, run_id: str) -> bool:
+    """Say whether an API's landing of the same second was published first."""
+    key = layout.manifest_key(prefix)
+    return store.head(key) is not None and load_manifest(store, key).run_id != run_id
 
 
 def _land(

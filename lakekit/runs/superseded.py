@@ -24,9 +24,11 @@ def complete_since(
     oldest = min(landings, key=lambda each: each.extraction_time)
     folder = layout.endpoint_prefix(oldest.source, oldest.endpoint)
     # Names of landings are times, so that their order is that of extraction.
-    markers = (info.key for info in store.list(folder) if info.key.endswith("/.complete"))
-    prefixes = (marker.removesuffix(".complete") for marker in markers)
-    return sorted((each for each in prefixes if each > oldest.prefix), reverse=True)
+    keys = {info.key for info in store.list(folder)}
+    prefixes = {key.removesuffix(".complete") for key in keys if key.endswith("/.complete")}
+    # One that is rejected was taken back.
+    sound = {each for each in prefixes if layout.rejected_key(each) not in keys}
+    return sorted((each for each in sound if each > oldest.prefix), reverse=True)
 
 
 def newest_of(

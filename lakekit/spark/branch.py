@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 from lakekit.spark.iceberg import load_table, main_of
 
 PREFIX = "lakekit_"
+_WORK = "work_"
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
 _ATTEMPTS = 3
@@ -49,6 +51,33 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
     return _change(spark, table, opened)
 
 
+def open_work(spark: SparkSession, table: str, branch: str) -> str | None:
+    """Begin a branch to write on, beside a run's own one and where that begins.
+
+    The same run may be at work in another process. They share the run's branch, which tells that
+    it is under way; what both wrote on one branch would be on main twice.
+
+    Returns:
+        Its name, None if the run's branch has gone.
+    """
+    work = f"{_WORK}{branch}_{uuid4().hex[:12]}"
+
+    def opened(known: Any, refs: Any) -> Any:
+        at = _head(known, branch)
+        return at is not None and refs.createBranch(work, at)
+
+    return work if _change(spark, table, opened) else None
+
+
+def _without(known: Any, refs: Any, branch: str) -> Any:
+    """Remove a branch and those beside it, which crashes left or another process writes on."""
+    beside = f"{_WORK}{branch}_"
+    for name in known.refs():
+        if name == branch or name.startswith(beside):
+            refs = refs.removeBranch(name)
+    return refs
+
+
 def _begin(known: Any, refs: Any, branch: str, at: int) -> Any:
     stands = known.refs().containsKey(branch)
     return (refs.replaceBranch if stands else refs.createBranch)(branch, at)
@@ -83,13 +112,18 @@ def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
     """Drop a branch if it is there; if others commit all the while, the next run will."""
 
     def dropped(known: Any, refs: Any) -> Any:
-        return known.refs().containsKey(branch) and refs.removeBranch(branch)
+        return known.refs().containsKey(branch) and _without(known, refs, branch)
 
     _change(spark, table, dropped)
 
 
 def fast_forward(
-    spark: SparkSession, table: str, branch: str, head: int | None, stands: Callable[[Any], bool]
+    spark: SparkSession,
+    table: str,
+    branch: str,
+    head: int | None,
+    stands: Callable[[Any], bool],
+    own: str = "",
 ) -> bool:
     """Move main to a branch and drop that, in one commit.
 
@@ -99,6 +133,7 @@ def fast_forward(
         branch: Name of the branch.
         head: The snapshot of the branch that was checked.
         stands: Whether the metadata, which the commit is based on, are what was planned on.
+        own: The branch of its run, if it is beside that; it is dropped, with all that are.
 
     Returns:
         False if something has moved: nothing is changed.
@@ -107,7 +142,7 @@ def fast_forward(
     def moved(known: Any, refs: Any) -> Any:
         if head is None or _head(known, branch) != head or not stands(known):
             return None
-        return refs.fastForwardBranch("main", branch).removeBranch(branch)
+        return _without(known, refs.fastForwardBranch("main", branch), own or branch)
 
     return _change(spark, table, moved)
 
@@ -116,7 +151,8 @@ def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], 
     """Drop a branch and let main be; False if something has moved: nothing is changed."""
 
     def left(known: Any, refs: Any) -> Any:
-        return _head(known, branch) is not None and stands(known) and refs.removeBranch(branch)
+        gone = _head(known, branch) is None
+        return not gone and stands(known) and _without(known, refs, branch)
 
     return _change(spark, table, left)
 

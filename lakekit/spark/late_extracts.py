@@ -13,6 +13,7 @@ from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
 from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
 _EXTRACTS = "array<struct<moment:string,scopes:array<string>>>"
@@ -63,9 +64,11 @@ def _by_key(
     names = [quote(key) for key in contract.keys]
     content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), "_row_hash", content)
+    # What is stored is of the columns of its time.
+    hashed = F.expr(row_hash(contract.tracked)).alias("hash")
+    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), hashed, content)
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
-    record = F.struct(at, op, "_ingested_at", "_row_hash", "_partial", content)
+    record = F.struct(at, op, "_ingested_at", hashed, "_partial", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
         known.select(*names, record.alias("__record")), allowMissingColumns=True
     )
@@ -107,7 +110,7 @@ def _says(contract: Contract) -> Callable[[Expression], Expression]:
 
     def like(record: Expression) -> Expression:
         since = F.col("__then._valid_from")
-        same = record["_row_hash"] == F.col("__then._row_hash")
+        same = record["hash"] == F.col("__then.hash")
         return (record["op"] == "U") & same & record["at"].between(since, F.col("__at"))
 
     return own if contract.history.ignore_null_updates else like

@@ -93,7 +93,7 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
         known = known & ~F.col("__other")
     if sight.later:
-        known = known | _fills(sight)
+        known = known | (F.col("__first") & fills(sight))
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
         F.col("__before").isNull() | ~known
     )
@@ -116,9 +116,9 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     return _with_act(framed, contract, whole)
 
 
-def _fills(sight: Sight) -> Expression:
+def fills(sight: Sight) -> Expression:
     """Whether a row has first values of columns for which its current version is too old."""
-    first = F.col("__first") & (F.col("__without_later") == F.col("__before"))
+    first = F.col("__without_later") == F.col("__base_hash")
     if sight.later_until is None:
         return first
     return first & (F.col("__base_ingested") <= F.lit(sight.later_until).cast("timestamp_ntz"))

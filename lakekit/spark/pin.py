@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakekit import layout
-from lakekit.batch import RUN_ID
+from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
 from lakekit.runs.table_metadata import main_ancestry
 from lakekit.spark.branch import PREFIX, branch_name
@@ -50,11 +50,15 @@ class Pin:
         return all(teller in own for teller in self._tellers(spark))
 
     def has_told(self, spark: SparkSession, run_id: str) -> bool:
-        """Whether a run has told the companion something, and has ended."""
+        """Whether a run has told the companion something, and has ended.
+
+        Not one whose commit is main's no more: what a rollback took back is to be merged again.
+        """
         branch = branch_name(run_id)
         if self.companion is None or self.companion_head is None or branch in self.under_way:
             return False
-        return branch in _tellers(spark, load_table(spark, self.companion), None)
+        told = branch in _tellers(spark, load_table(spark, self.companion), None)
+        return told and run_id not in _taken_back(spark, self.table)
 
     def _tellers(self, spark: SparkSession) -> Iterator[str]:
         if self.companion is None or not _exists(spark, self.companion):
@@ -75,6 +79,14 @@ def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
 
 def _branches(known: Any) -> frozenset[str]:
     return frozenset(name for name in known.refs() if name.startswith(PREFIX))
+
+
+def _taken_back(spark: SparkSession, table: str) -> set[str]:
+    """Return the runs of a table's snapshots that main does not descend from."""
+    metadata = metadata_of(spark, load_table(spark, table))
+    main = {snapshot["snapshot-id"] for snapshot in main_ancestry(metadata)}
+    others = (each for each in metadata["snapshots"] if each["snapshot-id"] not in main)
+    return {run for each in others for run in runs_in(each["summary"])}
 
 
 def _exists(spark: SparkSession, table: str) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
@@ -15,6 +17,7 @@ from lakekit.spark.branch import (
     fast_forward,
     leave,
     open_branch,
+    open_work,
 )
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.facts import Facts
@@ -67,12 +70,22 @@ def _finish(
     spark, table = merge.spark, merge.table
     if plan.empty():
         return plan.result if leave(spark, table, branch, stands) else None
-    write(merge, branch, plan)
-    head = branch_head(spark, table, branch)
-    _check(merge, branch, plan)
-    if not fast_forward(spark, table, branch, head, stands):
+    work = open_work(spark, table, branch)
+    if work is None:
         return None
-    return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+    try:
+        write(merge, work, plan)
+        head = branch_head(spark, table, work)
+        _check(merge, work, plan)
+        if fast_forward(spark, table, work, head, stands, branch):
+            return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+    except (Py4JJavaError, PySparkException):
+        # Another process of the run was first, and has taken it away.
+        if branch_head(spark, table, work) is not None:
+            raise
+    finally:
+        drop_branch(spark, table, work)
+    return None
 
 
 def _check(merge: Merge, branch: str, plan: Plan) -> None:

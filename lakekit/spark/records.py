@@ -8,7 +8,7 @@ from lakekit.batch import Batch, naive_utc
 from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
 from lakekit.spark.context import Merge, kept_apart
-from lakekit.spark.decimals import LOCALE, decimals, misfit, parsed_type, value_of, with_numbers
+from lakekit.spark.fitting import LOCALE, checked, misfit, parsed_type, value_of, with_numbers
 from lakekit.spark.lines import landed
 from lakekit.sql.identifiers import literal, moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
@@ -20,6 +20,8 @@ _WHOLE = (1 << 31) - 1
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {
     "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
+    # Else a text without dashes is taken for a number of days.
+    "enableDateTimeParsingFallback": "false",
 }  # fmt: skip
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
 _WITHOUT_ZONE = (
@@ -49,11 +51,15 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     # Beside what is not deterministic no filter is pushed below the parsing, which would then be
     # done once for each column that the filter asks for.
     text = F.when(F.monotonically_increasing_id() >= 0, text)
-    records = lines.withColumn("__record", F.from_json(text, _schema(contract), PARSING))
+    # Spark reads the first of several records in a line, and nothing behind it.
+    text = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
+    records = lines.withColumn("__parsed", F.from_json(text, _schema(contract), PARSING))
+    whole = F.coalesce("__parsed.__end", F.lit(False)) & F.col("__parsed.__record").isNotNull()
     # Of a text that is not UTF-8 each wrong byte would become another character.
-    wrong = F.col("__record").isNull() | (F.decode(raw.cast("binary"), "UTF-8") != raw)
+    wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
     records = records.withColumn("__wrong", wrong)
-    records = with_numbers(records.select("*", "__record.*"), contract)
+    records = records.select("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
+    records = with_numbers(records, contract)
     return records.select(
         *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
         *lines.columns,
@@ -69,8 +75,8 @@ def parsed_keys(lines: DataFrame, contract: Contract) -> DataFrame:
 
 
 def _schema(contract: Contract) -> str:
-    fields = [f"{quote(c.name)} {parsed_type(c)}" for c in contract.columns]
-    return ", ".join([*fields, f"{CORRUPT} string"])
+    fields = ", ".join(f"{quote(c.name)}: {parsed_type(c)}" for c in contract.columns)
+    return f"__record struct<{fields}>, __end boolean, {CORRUPT} string"
 
 
 def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
@@ -143,7 +149,7 @@ def _fault(contract: Contract) -> str:
         for c in contract.columns
         if c.name in needed
     ]
-    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in decimals(contract)]
+    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in checked(contract)]
     unreadable = f"(__wrong OR {CORRUPT} IS NOT NULL)"
     # Only what is referred to may be parsed, and found fault with; here all columns are.
     line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)

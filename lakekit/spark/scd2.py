@@ -1,6 +1,9 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
 from collections.abc import Iterable
+from datetime import datetime
+from random import uniform
+from time import sleep
 
 from pyspark.sql import SparkSession
 
@@ -22,7 +25,7 @@ from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import LINES, RENEWED
-from lakekit.sql.tables import LATER_COLUMNS, set_properties
+from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, set_properties
 
 ATTEMPTS = 5
 
@@ -54,6 +57,8 @@ def merge_scd2(
                 done = _attempt(merge)
             if done is not None:
                 return done
+            # Of two processes that are at work on the same, one gets ahead.
+            sleep(uniform(0, 1 << attempt) / 2)  # noqa: S311  no secret
     finally:
         drop_staging(spark, place)
     raise CommitConflictError(f"{table}: others wrote {ATTEMPTS} times during run {batch.run_id}")
@@ -68,6 +73,7 @@ def _attempt(merge: Merge) -> MergeResult | None:
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.
         drop_branch(merge.spark, table, branch_name(batch.run_id))
+        _tell_filled(merge)
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
     if seen.has_told(merge.spark, batch.run_id):
@@ -95,6 +101,16 @@ def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
         now = naive_utc(merge.batch.extraction_time).isoformat()
         told |= {LINES: merge.reading, RENEWED: now}
     return told
+
+
+def _tell_filled(merge: Merge) -> None:
+    """Tell what a full extract has filled in, if a crash came before its merge could."""
+    until = merge.properties.get(LATER_UNTIL)
+    named = bool(merge.properties.get(LATER_COLUMNS))
+    # Columns that are younger than its merge wait for the next one.
+    behind = until and naive_utc(merge.batch.extraction_time) <= datetime.fromisoformat(until)
+    if merge.full and named and not behind:
+        merge.spark.sql(set_properties(merge.table, {LATER_COLUMNS: ""}))
 
 
 def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:

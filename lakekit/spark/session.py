@@ -115,11 +115,12 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
 def steady(spark: SparkSession) -> dict[str, str]:
     """Return the settings by which a run reads the same each time that it reads.
 
-    Times are UTC. Files are cut into the same tasks, on which the number of a line depends: on a
+    Times are UTC. A date that cannot be is no date; Spark would stop, as an older one read it.
+    Files are cut into the same tasks, on which the number of a line depends: on a
     cluster that grows, Spark would cut them anew with each executor that comes.
     """
     cores = spark.conf.get(_CUT_FOR, None) or str(spark.sparkContext.defaultParallelism)
-    return IN_UTC | {_CUT_FOR: cores}
+    return IN_UTC | {_CUT_FOR: cores, "spark.sql.legacy.timeParserPolicy": "CORRECTED"}
 
 
 def job_session() -> SparkSession:

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
 from lakekit.spark.newest_full import moved_before_full, newest_full, newest_full_of
-from lakekit.spark.order import Sight
+from lakekit.spark.order import Sight, fills
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import state_hash
@@ -175,7 +175,10 @@ def _same_rest(contract: Contract) -> Expression:
 def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression:
     """Whether a row says what holds since its moment: no change, and never late."""
     moment, base = F.col("__moment"), F.col("__base_hash")
-    again = (moment == F.col("__newest")) & (F.col("__digest") == base) & _same_rest(contract)
+    known = F.col("__digest") == base
+    if sight.later:
+        known = known | fills(sight)
+    again = (moment == F.col("__newest")) & known & _same_rest(contract)
     ends = [F.col("__since"), *([newest_full(sight)] if sight.newest_full else [])]
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))

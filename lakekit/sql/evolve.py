@@ -57,13 +57,14 @@ def evolve_table(
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
     refuse_what_is_fixed(contract, table, columns, properties)
-    added = new_columns(contract, columns)
+    added, renames = new_columns(contract, columns), contract.renames(columns)
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
-    named = ",".join(dict.fromkeys([*before, *added]))
-    later = {LATER_COLUMNS: named} | ({LATER_UNTIL: newest} if newest else {}) if added else {}
+    named = ",".join(dict.fromkeys([*(renames.get(name, name) for name in before), *added]))
+    later = {LATER_COLUMNS: named} if named else {}
+    later |= {LATER_UNTIL: newest} if added and newest else {}
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
-    renamed = earlier_names(properties) | contract.renames(columns)
+    renamed = earlier_names(properties) | renames
     names = {EARLIER_NAMES: json.dumps(renamed)} if renamed else {}
     # Before they are added: after a crash in between, no one could tell that they are new.
     statements = evolve_properties(table, later | counted | names, properties)
@@ -74,7 +75,7 @@ def evolve_table(
         for field in contract.table.partition_fields
         if not _is_among(field, partition)
     ]
-    if _must_rehash(contract, known, properties):
+    if _must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
         statements.append(_rehash(contract, table))
     return statements + evolve_properties(table, table_properties(contract), properties)
 

@@ -59,6 +59,9 @@ def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
     # What has only its latest records may begin to keep versions.
     if before != mode and (before, mode) != ("scd1", "scd2"):
         faults.append(f"its mode {before} cannot become {mode}")
-    elif marks(contract) and properties.get(DELETES, "mark") != "mark":
-        faults.append(f"deletes: {properties[DELETES]} cannot become mark")
+        return faults
+    deletes, now = properties.get(DELETES), contract.history.deletes
+    # Only versions that say deleted tell what is gone, or none does.
+    if deletes and mode == "scd2" and (deletes == "mark") != marks(contract):
+        faults.append(f"deletes: {deletes} cannot become {now}")
     return faults

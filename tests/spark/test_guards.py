@@ -24,7 +24,7 @@ def test_without_the_last_look_main_moves_to_what_does_not_come_from_it(
     With the guard: `test_interleavings.py::test_another_merge[check]`.
     """
 
-    def move_anyway(spark, table, _branch, head, _stands):
+    def move_anyway(spark, table, _branch, head, *_):
         spark.sql(f"ALTER TABLE {table} CREATE OR REPLACE BRANCH main AS OF VERSION {head}")
         return True
 

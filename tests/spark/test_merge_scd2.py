@@ -14,9 +14,10 @@ from lakekit.errors import (
     TooManyRejectedError,
 )
 from lakekit.spark import publish, scd2
+from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.lines import file_uri
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT
+from tests.spark.conftest import CONTRACT, TIMED
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
@@ -321,3 +322,21 @@ def merge_bytes(spark, contract, table, folder, text):
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     batch = Batch(run_id="r", extract="full", extraction_time=moment, files=(str(file),))
     return merge_scd2(spark, contract, batch, table, staging=(folder / "s").as_uri())
+
+
+@pytest.mark.parametrize("extract", ["full", "changes"])
+def test_what_a_rollback_took_back_is_merged_again(load, rows, spark, table, extract):
+    """Its facts still stand in the companion, which a rollback does not move."""
+    load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, promise=TIMED, extract=extract)
+    before = main_snapshot(spark, table)
+    moved = {**ANN, "city": "Rome", "at": "2026-01-02T00:00:00Z"}
+    again = {**moved, "at": "2026-01-03T00:00:00Z"}
+    load(4, moved, again, promise=TIMED, extract=extract)
+    merged = rows()
+    name = table.removeprefix("lake.")
+    spark.sql(f"CALL lake.system.rollback_to_snapshot('{name}', {before})")
+
+    done = load(4, moved, again, promise=TIMED, extract=extract)
+
+    assert done.committed
+    assert rows() == merged

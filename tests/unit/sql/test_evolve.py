@@ -170,7 +170,7 @@ def test_no_version_is_hashed_anew_if_a_type_is_widened(around: str, old: str, n
 
 
 @pytest.mark.parametrize(
-    "kind", ["struct<a:int>", "array<struct<a:int>>", "map<int,struct<a:int>>"]
+    "kind", ["struct<a:int>", "array<struct<a:int>>", "map<string,struct<a:int>>"]
 )
 def test_a_table_that_knows_names_only_is_hashed_anew_if_it_holds_structs(kind: str) -> None:
     statements = evolve_type(kind, kind, names_only=True)

@@ -77,6 +77,7 @@ def test_a_table_that_does_not_say_its_keys_learns_them() -> None:
     ("before", "after", "fault"),
     [
         (", deletes: close", ", deletes: mark", "deletes: close cannot become mark"),
+        (", deletes: mark", ", deletes: ignore", "deletes: mark cannot become ignore"),
         ("", ", mode: append", "its mode scd2 cannot become append"),
         (", mode: append", "", "its mode append cannot become scd2"),
         ("", ", mode: scd1", "its mode scd2 cannot become scd1"),
@@ -143,7 +144,7 @@ def evolve_times(
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [(", mode: scd1", ""), (", deletes: mark", ", deletes: ignore")]
+    ("before", "after"), [(", mode: scd1", ""), (", deletes: close", ", deletes: ignore")]
 )
 def test_a_table_that_holds_it_is_merged_by_the_new_options(before: str, after: str) -> None:
     assert evolve_keys(keyed("id", "id", history=before), keyed("id", "id", history=after), "id")

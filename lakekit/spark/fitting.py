@@ -1,8 +1,9 @@
-"""Decimals as they were landed: not rounded, no digit lost. Frames in and out; no actions.
+"""Values as they were landed: none is rounded, wrapped or moved. Frames in and out; no actions.
 
 Spark rounds a number to the scale of its decimal; so it is read with the 38 digits that Spark can
 hold, and must be the same with those of its type. Digits beyond the 38 are not seen: a type of 38
-digits leaves no room, and rounds.
+digits leaves no room, and rounds. A tinyint takes 200 for -56; so it is read as a wider one. Dates
+and times have the years 0001 to 9999, which all readers can show.
 """
 
 from dataclasses import replace
@@ -12,17 +13,27 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
 from lakekit.sql.identifiers import quote
-from lakekit.sqltypes import SqlType
+from lakekit.sqltypes import SqlType, parse_type
 
 # Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
 # too, and between thousands an apostrophe (U+2019), which no country writes before the decimals.
 LOCALE = "de-CH"
 _MOST_DIGITS = 38
+_TIMES = {
+    "date": "{0} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
+    "timestamp": (
+        "{0} >= TIMESTAMP '0001-01-01 00:00:00Z' AND {0} <= TIMESTAMP '9999-12-31 23:59:59.999999Z'"
+    ),
+    "timestamp_ntz": (
+        "{0} >= TIMESTAMP_NTZ '0001-01-01 00:00:00' "
+        "AND {0} <= TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'"
+    ),
+}
 
 
-def decimals(contract: Contract) -> list[Column]:
-    """Return the columns of the contract's schema that are decimals, or hold some."""
-    return [c for c in contract.columns if _is_widened(c)]
+def checked(contract: Contract) -> list[Column]:
+    """Return the columns of the contract's schema whose values may not fit their type."""
+    return [c for c in contract.columns if _is_checked(c)]
 
 
 def parsed_type(column: Column) -> str:
@@ -32,41 +43,54 @@ def parsed_type(column: Column) -> str:
 
 def value_of(column: Column) -> str:
     """Return the quoted name of a column's value beside what `with_numbers` adds."""
-    return quote(_number(column) if _is_widened(column) else column.name)
+    return quote(_value(column) if _is_checked(column) else column.name)
 
 
 def with_numbers(lines: DataFrame, contract: Contract) -> DataFrame:
-    """Add the decimals of parsed lines in their types, and whether one has more digits."""
-    read = [(c, quote(c.name)) for c in decimals(contract)]
-    said = {_number(c): F.expr(f"try_cast({wide} AS {c.type})") for c, wide in read}
+    """Add the values of parsed lines that fit their types, and whether one does not."""
+    read = [(c, quote(c.name)) for c in checked(contract)]
+    said = {_value(c): F.expr(_fitting(c, wide)) for c, wide in read}
     wrong = {misfit(c): F.expr(_is_other(c, wide)) for c, wide in read}
     return lines.withColumns(said).withColumns(wrong)
 
 
 def misfit(column: Column) -> str:
-    """Return the name of the column that tells whether a number does not fit its type."""
+    """Return the name of the column that tells whether a value does not fit its type."""
     return f"__misfit_{column.name}"
+
+
+def _is_checked(column: Column) -> bool:
+    return column.sql_type.name in _TIMES or _is_widened(column)
 
 
 def _is_widened(column: Column) -> bool:
     return _read_type(column.sql_type) != column.sql_type
 
 
-def _number(column: Column) -> str:
-    return f"__number_{column.name}"
+def _value(column: Column) -> str:
+    return f"__fitting_{column.name}"
+
+
+def _fitting(column: Column, wide: str) -> str:
+    """Return a value in its type, null if it does not fit."""
+    if within := _TIMES.get(column.sql_type.name):
+        return f"CASE WHEN {within.format(wide)} THEN {wide} END"
+    return f"try_cast({wide} AS {column.type})"
 
 
 def _is_other(column: Column, wide: str) -> str:
-    """Return whether a value has become another one by its cast."""
+    """Return whether a value has become another one."""
     cast = f"CAST({value_of(column)} AS {parsed_type(column)})"
-    if column.sql_type.name != "decimal":
+    if column.sql_type.fields:
         # Maps have no equality.
         cast, wide = f"to_json({cast})", f"to_json({wide})"
     return f"NOT ({cast} <=> {wide})"
 
 
 def _read_type(kind: SqlType) -> SqlType:
-    """Return a type whose decimals, nested ones too, have all digits that Spark can hold."""
+    """Return a type in which all values, nested ones too, can be read as they are."""
+    if kind.name == "tinyint":
+        return parse_type("smallint")
     if kind.name == "decimal":
         whole = kind.precision - kind.scale
         return replace(kind, precision=_MOST_DIGITS, scale=_MOST_DIGITS - whole)

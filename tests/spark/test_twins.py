@@ -1,0 +1,117 @@
+"""The same run in two processes at once: its lease has expired, or its execution was aborted.
+
+Both work on one branch; one of them gets ahead, and nothing is on main twice.
+"""
+
+import json
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from pyspark import inheritable_thread_target
+
+from lakekit.batch import Batch
+from lakekit.contracts import load_contract
+from lakekit.errors import CommitConflictError
+from lakekit.spark import publish, small
+from lakekit.spark.scd2 import merge_scd2
+from tests.spark.conftest import _TIMED, ANN, BEN, CONTRACT, MOVED
+
+APPENDED = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
+DELETING = load_contract(
+    _TIMED.replace("keys: [id]", "keys: [id], apply_as_deletes: \"name = 'gone'\"")
+)
+
+
+class Meeting:
+    """Where the two wait for each other, once each at a place."""
+
+    def __init__(self):
+        self._barrier = threading.Barrier(2, timeout=30)
+        self._seen = threading.local()
+
+    def at(self, place):
+        if not hasattr(self._seen, place):
+            setattr(self._seen, place, True)
+            self._barrier.wait()
+
+
+@pytest.fixture
+def twins(spark, table, tmp_path, monkeypatch):
+    """Merge one batch twice at once: both begin the branch before either writes or publishes."""
+    meeting, write = Meeting(), publish.write
+
+    def together(*arguments):
+        meeting.at("begun")
+        try:
+            write(*arguments)
+        finally:
+            meeting.at("written")
+
+    def merge(contract, day, *records, extract):
+        monkeypatch.setattr(publish, "write", together)
+        file = tmp_path / "twins.ndjson"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        batch = Batch(
+            run_id="twin",
+            extract=extract,
+            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
+            files=(str(file),),
+        )
+        done = {}
+
+        def go(number):
+            staging = (tmp_path / f"s{number}").as_uri()
+            try:
+                session = spark.newSession()
+                done[number] = merge_scd2(session, contract, batch, table, staging=staging)
+            except CommitConflictError as error:
+                done[number] = error
+
+        threads = [
+            threading.Thread(target=inheritable_thread_target(go), args=(n,)) for n in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return done
+
+    return merge
+
+
+def results_of(done):
+    assert len(done) == 2
+    return [each for each in done.values() if not isinstance(each, CommitConflictError)]
+
+
+@pytest.mark.parametrize("few", [8 << 20, -1])
+def test_versions_are_closed_and_opened_once(load, rows, twins, monkeypatch, few):
+    monkeypatch.setattr(small, "FEW_BYTES", few)
+    load(1, ANN, BEN)
+
+    done = twins(load_contract(CONTRACT), 2, {**ANN, "city": "Rome"}, BEN, extract="full")
+
+    assert rows() == MOVED
+    assert sum(each.committed for each in results_of(done)) == 1
+
+
+def test_records_are_appended_once(load, spark, table, twins):
+    load(1, ANN, promise=APPENDED, extract="incremental")
+
+    done = twins(APPENDED, 2, BEN, extract="incremental")
+
+    assert sorted(row[0] for row in spark.sql(f"SELECT id FROM {table}").collect()) == [1, 2]
+    assert sum(each.committed for each in results_of(done)) == 1
+
+
+def test_a_version_that_is_closed_at_once_is_there_once(load, rows, twins):
+    def told(number, name, day):
+        return {"id": number, "name": name, "at": f"2026-01-{day:02}T00:00:00Z"}
+
+    load(1, told(1, "Ann", 1), promise=DELETING, extract="changes")
+
+    done = twins(DELETING, 4, told(2, "Ben", 2), told(2, "gone", 3), extract="changes")
+
+    assert rows("id, name") == [(1, "Ann", 1, None, True), (2, "Ben", 2, 3, False)]
+    assert sum(each.committed for each in results_of(done)) == 1

@@ -1,0 +1,80 @@
+"""A value comes into the table as it was landed; what is none of its type goes to the quarantine.
+
+A line is one record: what stands behind it would be lost, and its key be taken for gone.
+"""
+
+import json
+
+import pytest
+
+from lakekit.contracts import load_contract
+from tests.spark.conftest import ANN, BEN, CONTRACT, TIMED
+
+
+def typed(kind):
+    return load_contract(CONTRACT.replace("name, type: string", f'name, type: "{kind}"'))
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [json.dumps(BEN), " " + json.dumps(BEN), "," + json.dumps(BEN), "}", ",", " garbage", "]"],
+)
+def test_a_line_with_more_than_one_record_is_none(load, rows, behind):
+    load(1, ANN, BEN)
+
+    done = load(2, ANN, BEN, json.dumps({**ANN, "city": "Rome"}) + behind)
+
+    assert (done.quarantined, done.deleted) == (1, 0)
+    assert [row[2:] for row in rows()] == [("Oslo", 1, None, True), ("Bonn", 1, None, True)]
+
+
+@pytest.mark.parametrize("line", ["null", "5", '"x"', "[]", '[{"id": 1}]', "{", '{"id": 1'])
+def test_a_line_that_is_no_object_is_none(load, rows, line):
+    done = load(1, ANN, BEN, line)
+
+    assert (done.quarantined, len(rows())) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "right"),
+    [
+        (
+            "date",
+            ["2026-02-30", "2026-13-01", "0000-00-00", "2026-01-00", "20260101", "5", "01.02.2026"],
+            {"2026-02-28": "2026-02-28", "0001-01-01": "0001-01-01", "9999-12-31": "9999-12-31"},
+        ),
+        ("array<date>", [["20260101"], ["2026-02-30"]], {}),
+        ("tinyint", [128, 200, 255, 256, -129], {127: "127", -128: "-128"}),
+        ("array<tinyint>", [[200], [1, -129]], {}),
+        (
+            "timestamp",
+            [1767225600000, "12345-01-01T00:00:00Z", "99999-12-31T00:00:00Z", "2026-02-30"],
+            {
+                "9999-12-31T23:59:59.999999Z": "9999-12-31 23:59:59.999999",
+                "0001-01-01T00:00:00Z": "0001-01-01 00:00:00",
+            },
+        ),
+        ("timestamp_ntz", ["12345-01-01T00:00:00"], {"0001-01-01": "0001-01-01 00:00:00"}),
+    ],
+)
+def test_what_is_no_value_of_its_type_is_set_aside(load, rows, kind, wrong, right):
+    records = [{"id": n, "name": value} for n, value in enumerate(wrong)]
+    good = [{"id": 50 + n, "name": value} for n, value in enumerate(right)]
+
+    done = load(1, *records, *good, *({"id": 90 + n} for n in range(8)), promise=typed(kind))
+
+    assert done.quarantined == len(wrong)
+    held = [row[1] for row in rows("id, CAST(name AS string)") if row[0] < 90]
+    assert held == list(right.values())
+
+
+def test_a_sequence_that_is_out_of_range_stops_nobody(load, rows):
+    beyond = ["99999-12-31T00:00:00Z", 1767225600000]
+    records = [{**BEN, "at": moment} for moment in beyond]
+
+    good = [{**ANN, "id": n, "at": "2026-01-05T00:00:00Z"} for n in (4, 5)]
+
+    done = load(9, *good, *records, promise=TIMED)
+
+    assert done.quarantined == 2
+    assert rows() == [(n, "Ann", "Oslo", 5, None, True) for n in (4, 5)]
