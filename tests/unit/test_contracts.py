@@ -43,6 +43,7 @@ def test_reports_every_fault_with_its_path():
         ("keys: [id]", "keys: [id, id]", "stands twice"),
         ("type: int}", "type: double}", "which cannot be a key"),
         ("name: order", "name: ID", "id stands twice"),
+        ("name: order", "name: _op", "control column"),
         ("name: order", "name: _valid_from", "control column"),
         ("name: order", 'name: "x`; DROP TABLE y; --"', "schema.1.name"),
         ("contract: people", "contract: ../../other", "contract: String should match"),
@@ -55,6 +56,8 @@ def test_reports_every_fault_with_its_path():
         ("source: people_api", "source: !!python/object:os.x {}", "could not determine"),
         ("path: /people", "path: https://other.example/x", "endpoint.path"),
         ("type: string", "type: 'decimal(40,2)'", "at most"),
+        ("type: string", "type: 'map<int,int>'", "the keys of a map must be string"),
+        ("type: string", "type: 'array<map<date,int>>'", "the keys of a map must be string"),
         ("history: {", "history: {max_deleted_ratio: 2, ", "history.max_deleted_ratio"),
     ],
 )

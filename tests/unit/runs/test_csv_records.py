@@ -56,9 +56,13 @@ def test_reads_quotes_line_breaks_and_a_byte_order_mark() -> None:
 
 
 def test_never_breaks_a_line_inside_a_record() -> None:
-    texts = csv_records(io.BytesIO(b'id,a\n1,"x\ny"\n'), contract())
+    nested = contract(columns=(Column(name="a", type="struct<x: int>"),))
+    for promise, cell in ((contract(), b"x\ny"), (nested, b'{""x"":\n1.10}')):
+        (text,) = csv_records(io.BytesIO(b'id,a\n1,"' + cell + b'"\n'), promise)
 
-    assert [b"\n" in text for text in texts] == [False]
+        assert b"\n" not in text
+
+    assert text == b'{"id":"1","a":{"x":1.10}}'
 
 
 @pytest.mark.parametrize("row", [b"1", b"1,2,3", b"1,\xff"])

@@ -174,6 +174,15 @@ def test_refuses_to_take_what_was_dropped_at_its_place_for_its_own() -> None:
         story.call()
 
 
+def test_a_landing_that_is_rejected_is_no_result() -> None:
+    story = Story(Api(1))
+    story.call()
+    story.store.put(layout.rejected_key(PREFIX), b"bad")
+
+    with pytest.raises(LandingCorruptError, match="is rejected; start with another"):
+        story.call()
+
+
 def test_does_not_mix_its_pages_with_those_of_another_run() -> None:
     story = Story(Api(4))
     story.call(seconds=0)

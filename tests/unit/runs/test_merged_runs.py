@@ -253,6 +253,15 @@ def test_a_completed_landing_that_was_rolled_back_is_refused_until_a_person_reje
         assert bucket.merged("first", told=told) == ["first"]
 
 
+def test_what_was_rolled_back_and_is_open_again_is_the_next_runs_to_merge(bucket: Bucket) -> None:
+    bucket.load("first", 1, epoch=1)
+    bucket.run("again", bucket.land("again", 2), epoch=2)
+    bucket.tell("again", result("again", 8))
+
+    assert bucket.merged("first", told=[Shown("again", NOON)], off_main={8}) == ["first"]
+    assert bucket.merged("first", told=[Shown("again", NOON)]) == ["first", "again"]
+
+
 def test_a_landing_that_a_newer_one_superseded_is_not_merged(bucket: Bucket) -> None:
     late = bucket.land("late", 1)
     bucket.run("failed", late, epoch=1)

@@ -136,6 +136,20 @@ def test_a_full_extract_that_is_older_than_a_merged_one_is_left_out_with_a_note(
     assert note.landings == (Superseded(manifest=late, by=newer),)
 
 
+@pytest.mark.parametrize("extract", ["full", "incremental"])
+def test_what_was_rejected_afterwards_supersedes_nothing(
+    store: MemoryObjectStore, extract: str
+) -> None:
+    begun(store)
+    good, bad = (
+        landed(store, {"id": 1}, hour=hour, run_id=f"r{hour}", extract=extract) for hour in (8, 9)
+    )
+    store.put(layout.rejected_key(layout.prefix_of(completed(store, bad))), b"rolled back")
+
+    assert plan(store, good, orders=table()).superseded == {}
+    assert read_plan(store, "r").tables[0].batches[0].merged_until is None
+
+
 def test_a_newer_one_that_main_shows_and_no_marker_yet_counts_as_merged(
     store: MemoryObjectStore,
 ) -> None:

@@ -147,6 +147,22 @@ def test_a_file_makes_way_for_what_was_extracted_in_its_second(story: Story) -> 
     assert story.manifest(result).extraction_time == NOON + timedelta(seconds=1)
 
 
+def test_a_file_makes_way_for_what_was_published_after_it_had_its_second(story: Story) -> None:
+    """It is not taken for landed, and comes again."""
+    step = story.drop("a.ndjson", LINES)
+    whole = Story()
+    whole.store.objects |= story.store.objects
+    whole.route(step)
+    owner = list(whole.store.objects)[1]
+    story.store.objects[owner] = whole.store.objects[owner]
+    extracted = landed(story.store, {"id": 1})
+
+    result = story.route(step)
+
+    assert result.manifest != extracted
+    assert story.merged_text(result) == LINES
+
+
 @pytest.mark.parametrize("written", range(1, 6))
 def test_what_died_half_way_is_finished_by_the_next_try(story: Story, written: int) -> None:
     step = story.drop("a.csv", b"id\n1\n")
