@@ -49,6 +49,12 @@ def main_ancestry(metadata: Metadata) -> list[Metadata]:
     return chain
 
 
+def off_main(metadata: Metadata) -> list[Metadata]:
+    """Return the snapshots that main does not descend from: of branches, or taken back."""
+    main = {each["snapshot-id"] for each in main_ancestry(metadata)}
+    return [each for each in metadata["snapshots"] if each["snapshot-id"] not in main]
+
+
 def wants_maintenance(contract: Contract, metadata: Metadata) -> bool:
     """Judge a table's health by its snapshots' summaries alone; the job looks closer.
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import RUN_ID, Batch, runs_in
 from lakekit.runs.merged_runs import Seen, Shown
-from lakekit.runs.table_metadata import main_ancestry
+from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import branch_name
 from lakekit.spark.iceberg import load_table, metadata_of
 
@@ -50,9 +50,8 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
 def seen_runs(spark: SparkSession, table: str) -> Seen:
     """Return what a table and its companion say of the runs that are merged."""
     metadata = _metadata(spark, table)
-    main = {snapshot["snapshot-id"] for snapshot in main_ancestry(metadata)}
-    all_of_them = {snapshot["snapshot-id"] for snapshot in metadata["snapshots"]}
-    return Seen(shown_runs(spark, table), told_runs(spark, table), all_of_them - main)
+    taken_back = {snapshot["snapshot-id"] for snapshot in off_main(metadata)}
+    return Seen(shown_runs(spark, table), told_runs(spark, table), taken_back)
 
 
 def shown_runs(spark: SparkSession, table: str) -> list[Shown]:

@@ -42,11 +42,11 @@ def parsed_type(column: Column) -> str:
 
 
 def value_of(column: Column) -> str:
-    """Return the quoted name of a column's value beside what `with_numbers` adds."""
+    """Return the quoted name of a column's value beside what `with_fitting` adds."""
     return quote(_value(column) if _is_checked(column) else column.name)
 
 
-def with_numbers(lines: DataFrame, contract: Contract) -> DataFrame:
+def with_fitting(lines: DataFrame, contract: Contract) -> DataFrame:
     """Add the values of parsed lines that fit their types, and whether one does not."""
     read = [(c, quote(c.name)) for c in checked(contract)]
     said = {_value(c): F.expr(_fitting(c, wide)) for c, wide in read}

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
-from lakekit.runs.table_metadata import main_ancestry
+from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import PREFIX, branch_name
 from lakekit.spark.iceberg import load_table, main_of, main_snapshot, metadata_of
 
@@ -83,9 +83,7 @@ def _branches(known: Any) -> frozenset[str]:
 
 def _taken_back(spark: SparkSession, table: str) -> set[str]:
     """Return the runs of a table's snapshots that main does not descend from."""
-    metadata = metadata_of(spark, load_table(spark, table))
-    main = {snapshot["snapshot-id"] for snapshot in main_ancestry(metadata)}
-    others = (each for each in metadata["snapshots"] if each["snapshot-id"] not in main)
+    others = off_main(metadata_of(spark, load_table(spark, table)))
     return {run for each in others for run in runs_in(each["summary"])}
 
 

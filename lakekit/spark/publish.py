@@ -73,19 +73,21 @@ def _finish(
     work = open_work(spark, table, branch)
     if work is None:
         return None
+    done = None
     try:
         write(merge, work, plan)
         head = branch_head(spark, table, work)
         _check(merge, work, plan)
         if fast_forward(spark, table, work, head, stands, branch):
-            return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+            done = plan.result.model_copy(update={"snapshot_id": head, "committed": True})
     except (Py4JJavaError, PySparkException):
         # Another process of the run was first, and has taken it away.
         if branch_head(spark, table, work) is not None:
             raise
     finally:
-        drop_branch(spark, table, work)
-    return None
+        if done is None:
+            drop_branch(spark, table, work)
+    return done
 
 
 def _check(merge: Merge, branch: str, plan: Plan) -> None:

@@ -8,7 +8,7 @@ from lakekit.batch import Batch, naive_utc
 from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
 from lakekit.spark.context import Merge, kept_apart
-from lakekit.spark.fitting import LOCALE, checked, misfit, parsed_type, value_of, with_numbers
+from lakekit.spark.fitting import LOCALE, checked, misfit, parsed_type, value_of, with_fitting
 from lakekit.spark.lines import landed
 from lakekit.sql.identifiers import literal, moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
@@ -59,7 +59,7 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
     records = records.withColumn("__wrong", wrong)
     records = records.select("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
-    records = with_numbers(records, contract)
+    records = with_fitting(records, contract)
     return records.select(
         *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
         *lines.columns,

@@ -4,8 +4,6 @@ A delta is two commits: a MERGE that closes, and an append that opens. Where the
 are few, to write them anew together with those that close is one commit, and no delete files.
 """
 
-from collections.abc import Iterator
-
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
@@ -27,8 +25,8 @@ def write(merge: Merge, branch: str, plan: Plan) -> None:
     if merge.contract.history.mode == "append":
         _append(merge, branch, _records(merge, plan))
     elif _is_delta(merge, plan):
-        for change in _changes(merge, branch, plan):
-            merge.spark.sql(change)
+        _close(merge, branch, plan)
+        _renew_digests(merge, branch, plan)
         _append(merge, branch, _versions(merge, plan))
     else:
         _overwrite(merge, branch, plan)
@@ -71,17 +69,14 @@ def _ends(merge: Merge, plan: Plan) -> DataFrame:
     return ends.select(*merge.keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
 
 
-def _changes(merge: Merge, branch: str, plan: Plan) -> Iterator[str]:
-    """Yield the statements that close what ends, and take out what is written anew.
-
-    And those that renew digests; each reads a view that was made for it.
-    """
-    contract, table, keys = merge.contract, merge.table, merge.keys
+def _close(merge: Merge, branch: str, plan: Plan) -> None:
+    """Close what ends, and take out what is written anew."""
+    spark, contract, table, keys = merge.spark, merge.contract, merge.table, merge.keys
     if plan.result.closed or plan.drops:
         view = f"closing_{branch}"
         sent(_ends(merge, plan), plan.touched).createOrReplaceTempView(view)
         drops = plan.drops or contract.history.mode == "scd1"
-        yield sql.close_versions(table, branch, contract.keys, view, drop=drops)
+        spark.sql(sql.close_versions(table, branch, contract.keys, view, drop=drops))
     if plan.settled and plan.settled.versions is not None:
         ends = plan.settled.versions.where("__change IN ('close', 'replace', 'drop')")
         narrow = ends.select(
@@ -90,11 +85,14 @@ def _changes(merge: Merge, branch: str, plan: Plan) -> Iterator[str]:
         )  # fmt: skip
         view = f"changing_{branch}"
         F.broadcast(narrow).createOrReplaceTempView(view)
-        yield sql.change_versions(table, branch, contract.keys, view)
+        spark.sql(sql.change_versions(table, branch, contract.keys, view))
+
+
+def _renew_digests(merge: Merge, branch: str, plan: Plan) -> None:
     if plan.digests is not None:
         view = f"digests_{branch}"
         plan.digests.createOrReplaceTempView(view)
-        yield sql.renew_digests(table, branch, contract.keys, view)
+        merge.spark.sql(sql.renew_digests(merge.table, branch, merge.contract.keys, view))
 
 
 def _records(merge: Merge, plan: Plan) -> DataFrame:
