@@ -30,7 +30,9 @@ def branch_of(run_id: Expression) -> Expression:
     return F.concat(F.lit(PREFIX), F.substring(F.sha2(run_id, 256), 1, 16))
 
 
-def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) -> bool:
+def open_branch(
+    spark: SparkSession, table: str, branch: str, head: int | None, work: str = ""
+) -> bool:
     """Begin a branch at main's head; one that a crash left begins there too, and never is away.
 
     Args:
@@ -38,35 +40,27 @@ def open_branch(spark: SparkSession, table: str, branch: str, head: int | None) 
         table: Identifier of the table.
         branch: Name of the branch.
         head: What main's head was before anything was read; None if the table was empty.
+        work: Name of a branch to write on that begins there in the same commit; see `work_of`.
 
     Returns:
         False if main has moved since.
     """
     if head is None:
-        return _open_on_empty(spark, table, branch)
+        return _open_on_empty(spark, table, branch, work)
 
     def opened(known: Any, refs: Any) -> Any:
-        return main_of(known) == head and _begin(known, refs, branch, head)
+        return main_of(known) == head and _begin(known, refs, branch, head, work)
 
     return _change(spark, table, opened)
 
 
-def open_work(spark: SparkSession, table: str, branch: str) -> str | None:
-    """Begin a branch to write on, beside a run's own one and where that begins.
+def work_of(branch: str) -> str:
+    """Return a new name of a branch to write on, beside a run's own one.
 
     The same run may be at work in another process. They share the run's branch, which tells that
     it is under way; what both wrote on one branch would be on main twice.
-
-    Returns:
-        Its name, None if the run's branch has gone.
     """
-    work = f"{_WORK}{branch}_{uuid4().hex[:12]}"
-
-    def opened(known: Any, refs: Any) -> Any:
-        at = _head(known, branch)
-        return at is not None and refs.createBranch(work, at)
-
-    return work if _change(spark, table, opened) else None
+    return f"{_WORK}{branch}_{uuid4().hex[:12]}"
 
 
 def _without(known: Any, refs: Any, branch: str) -> Any:
@@ -78,12 +72,13 @@ def _without(known: Any, refs: Any, branch: str) -> Any:
     return refs
 
 
-def _begin(known: Any, refs: Any, branch: str, at: int) -> Any:
+def _begin(known: Any, refs: Any, branch: str, at: int, work: str) -> Any:
     stands = known.refs().containsKey(branch)
-    return (refs.replaceBranch if stands else refs.createBranch)(branch, at)
+    refs = (refs.replaceBranch if stands else refs.createBranch)(branch, at)
+    return refs.createBranch(work, at) if work else refs
 
 
-def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
+def _open_on_empty(spark: SparkSession, table: str, branch: str, work: str) -> bool:
     """Begin a branch of a table without snapshots: Iceberg makes an empty one for a new branch."""
     fresh = f"new_{branch}"
     drop_branch(spark, table, fresh)
@@ -95,7 +90,7 @@ def _open_on_empty(spark: SparkSession, table: str, branch: str) -> bool:
         # It began at what main has become meanwhile.
         drop_branch(spark, table, fresh)
         return False
-    return _committed(_begin(known, refs, branch, root.snapshotId()).removeBranch(fresh))
+    return _committed(_begin(known, refs, branch, root.snapshotId(), work).removeBranch(fresh))
 
 
 def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:

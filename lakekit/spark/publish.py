@@ -17,7 +17,7 @@ from lakekit.spark.branch import (
     fast_forward,
     leave,
     open_branch,
-    open_work,
+    work_of,
 )
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.facts import Facts
@@ -48,46 +48,41 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
     tells = bool(plan.remembered) or branch in seen.under_way
     if plan.empty() and not tells:
         return plan.result if seen.companion is None or stands(load_table(spark, table)) else None
-    if not open_branch(spark, table, branch, seen.head):
+    work = "" if plan.empty() else work_of(branch)
+    if not open_branch(spark, table, branch, seen.head, work):
         return None
     done = None
     try:
         # What is told stays told, so it must not rest on what another run may yet take back.
         if not tells or stands(load_table(spark, table)):
             facts.remember(plan.remembered)
-            done = _finish(merge, plan, branch, stands)
+            if work:
+                done = _finish(merge, plan, work, stands)
+            elif leave(spark, table, branch, stands):
+                done = plan.result
     finally:
-        # While it is there, what its run has told does not count.
-        if done is None and not tells:
-            drop_branch(spark, table, branch)
+        # While that of the run is there, what it has told does not count.
+        if done is None:
+            drop_branch(spark, table, work if tells else branch)
     return done
 
 
 def _finish(
-    merge: Merge, plan: Plan, branch: str, stands: Callable[[Any], bool]
+    merge: Merge, plan: Plan, work: str, stands: Callable[[Any], bool]
 ) -> MergeResult | None:
-    """Write, check and move main, or leave the branch of a run that has nothing to write."""
-    spark, table = merge.spark, merge.table
-    if plan.empty():
-        return plan.result if leave(spark, table, branch, stands) else None
-    work = open_work(spark, table, branch)
-    if work is None:
-        return None
-    done = None
+    """Write, check and move main; None if it has moved, or another process of the run was first."""
+    spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
     try:
         write(merge, work, plan)
         head = branch_head(spark, table, work)
         _check(merge, work, plan)
         if fast_forward(spark, table, work, head, stands, branch):
-            done = plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+            return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
     except (Py4JJavaError, PySparkException):
-        # Another process of the run was first, and has taken it away.
+        # The other one has taken the branch away.
         if branch_head(spark, table, work) is not None:
             raise
-    finally:
-        if done is None:
-            drop_branch(spark, table, work)
-    return done
+    return None
 
 
 def _check(merge: Merge, branch: str, plan: Plan) -> None:

@@ -46,8 +46,8 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
     """
     real = publish.open_branch
 
-    def open_anywhere(spark, table, branch, _head):
-        return real(spark, table, branch, main_snapshot(spark, table))
+    def open_anywhere(spark, table, branch, _head, work):
+        return real(spark, table, branch, main_snapshot(spark, table), work)
 
     load(1, ANN, extract="incremental", promise=TIMED)
     monkeypatch.setattr(publish, "open_branch", open_anywhere)

@@ -36,6 +36,19 @@ def test_a_run_is_one_commit_without_delete_files(load, rows, spark, table):
     ]
 
 
+@pytest.mark.parametrize(("anew", "commits"), [(1 << 20, 3), (-1, 4)])
+def test_a_run_commits_its_branches_what_it_writes_and_mains_move(
+    load, spark, table, monkeypatch, anew, commits
+):
+    monkeypatch.setattr(small, "ANEW_BYTES", anew)
+    load(1, ANN, BEN)
+    before = spark.table(f"{table}.metadata_log_entries").count()
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert spark.table(f"{table}.metadata_log_entries").count() == before + commits
+
+
 @pytest.mark.parametrize("limit", ["FEW_BYTES", "ANEW_BYTES"])
 def test_only_a_small_table_of_few_bytes_is_written_anew(load, spark, table, monkeypatch, limit):
     load(1, ANN, BEN)
