@@ -22,7 +22,8 @@ from lakekit.spark.forms import in_contract_form, in_table_form
 from lakekit.spark.records import sequence_of, tie
 from lakekit.spark.scopes import known_scopes
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import FACTS_DDL, create_facts_table, earlier_names
+from lakekit.sql.renamed import renamings
+from lakekit.sql.tables import FACTS_DDL, create_facts_table
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Facts:
             return []
         merged = self._told().where("_op = 'X'")
         rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
-        renamed = earlier_names(self._merge.properties)
+        renamed = renamings(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}
         for moment, texts in rows:
             scopes, other = known_scopes(texts, self._contract, renamed), at.get(moment, ())

@@ -1,11 +1,12 @@
 """The scopes within which absence from a full extract counts, each as a JSON object."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.identifiers import quote
+from lakekit.sql.renamed import Renamings, names_over_time
 
 
 def scope_text(scope: Sequence[str]) -> str:
@@ -16,14 +17,14 @@ def scope_text(scope: Sequence[str]) -> str:
 
 
 def known_scopes(
-    texts: Sequence[str] | None, contract: Contract, renamed: Mapping[str, str]
+    texts: Sequence[str] | None, contract: Contract, renamed: Sequence[Renamings]
 ) -> tuple[str, ...] | None:
     """Return the scopes of an extract that is merged, by the names of today; None is everywhere.
 
     Args:
         texts: The scopes by the names of their time; None is everywhere.
         contract: Its columns and their names of today.
-        renamed: Each column of the table that was renamed, and what it became then.
+        renamed: The columns of the table that were renamed; see `renamings`.
 
     Raises:
         SchemaMismatchError: They are of other columns than those of `delete_scope`.
@@ -33,27 +34,20 @@ def known_scopes(
     return tuple(_by_names_of_today(text, contract, renamed) for text in texts)
 
 
-def _by_names_of_today(text: str, contract: Contract, renamed: Mapping[str, str]) -> str:
+def _by_names_of_today(text: str, contract: Contract, renamed: Sequence[Renamings]) -> str:
     told, scope = dict(_members(text)), contract.history.delete_scope
+    values = {name.lower(): value for name, value in told.items()}
     # A table that was renamed before it noted that tells nothing.
-    said = {c.renamed_from: c.name for c in contract.columns if c.renamed_from}
-    columns = {**said, **renamed}
-    now = {_name_of_today(name, scope, columns): value for name, value in told.items()}
-    if now.keys() != set(scope):
-        raise SchemaMismatchError(
-            f"{contract.contract}: delete_scope is {list(scope)}, but was {list(told)} when full "
-            "extracts were merged, and what they lacked cannot be judged by other columns: keep it "
-            "as it was, or begin a table under another name"
-        )
-    return "{" + ",".join(f'"{name}":{now[name]}' for name in scope) + "}"
-
-
-def _name_of_today(name: str, scope: Sequence[str], renamed: Mapping[str, str]) -> str:
-    seen = {name}
-    while name not in scope and renamed.get(name, name) not in seen:
-        name = renamed[name]
-        seen.add(name)
-    return name
+    said = {c.renamed_from.lower(): c.name.lower() for c in contract.columns if c.renamed_from}
+    for names in names_over_time(scope, [said, *renamed]):
+        if values.keys() == {*names}:
+            now = (f'"{name}":{values[then]}' for name, then in zip(scope, names, strict=True))
+            return "{" + ",".join(now) + "}"
+    raise SchemaMismatchError(
+        f"{contract.contract}: delete_scope is {list(scope)}, but was {list(told)} when full "
+        "extracts were merged, and what they lacked cannot be judged by other columns: keep it "
+        "as it was, or begin a table under another name"
+    )
 
 
 def _members(text: str) -> Iterator[tuple[str, str]]:

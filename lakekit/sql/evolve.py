@@ -1,6 +1,5 @@
 """From a table that exists to its contract, as statements. Pure: nothing here runs anything."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
@@ -10,15 +9,14 @@ from lakekit.partitions import PartitionField, parse_partition_field, same_parti
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.line_hash import EVOLVED
+from lakekit.sql.renamed import noted_names
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
-    EARLIER_NAMES,
     LATER_COLUMNS,
     LATER_UNTIL,
     TRACKED_COLUMNS,
     TRACKED_FIELDS,
-    earlier_names,
     marks,
     set_properties,
     table_properties,
@@ -64,8 +62,7 @@ def evolve_table(
     later |= {LATER_UNTIL: newest} if added and newest else {}
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
-    renamed = earlier_names(properties) | renames
-    names = {EARLIER_NAMES: json.dumps(renamed)} if renamed else {}
+    names = noted_names(contract, table, renames, properties)
     # Before they are added: after a crash in between, no one could tell that they are new.
     statements = evolve_properties(table, later | counted | names, properties)
     statements += changes

@@ -1,6 +1,5 @@
 """DDL of the tables that Lakekit keeps."""
 
-import json
 from collections.abc import Mapping
 
 from lakekit.contracts import Contract
@@ -73,9 +72,6 @@ BASE_PROPERTIES = {
 LATER_COLUMNS = "lakekit.later-columns"
 # The newest extraction time that the table knew then: what is told later has all its columns.
 LATER_UNTIL = "lakekit.later-columns-until"
-# Each column that was renamed, and what it became, as JSON: of full extracts the companion keeps
-# the names of their time.
-EARLIER_NAMES = "lakekit.earlier-names"
 TRACKED_COLUMNS = "lakekit.tracked-columns"
 # Of those that hold structs, the types: their hashes depend on the order of the fields.
 TRACKED_FIELDS = "lakekit.tracked-fields"
@@ -90,12 +86,6 @@ def create_table(contract: Contract, table: str) -> str:
     # Of no version it is unknown which line it shows.
     properties = table_properties(contract) | {LINES: reading(contract)}
     return _create(table, columns, partition, properties, contract.description)
-
-
-def earlier_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return which columns of a table were renamed, and what each became then."""
-    found: dict[str, str] = json.loads(properties.get(EARLIER_NAMES, "{}"))
-    return found
 
 
 def set_properties(table: str, properties: Mapping[str, str]) -> str:

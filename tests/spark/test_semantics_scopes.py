@@ -60,6 +60,20 @@ def test_a_scope_that_is_renamed_twice_is_known_and_needs_no_word_of_it(load, ro
     ]
 
 
+def test_a_name_of_a_scope_may_be_used_again_and_leave_its_column_again(load, rows, spark, table):
+    told(load, "full", 10, at(4, "z", seen=1) | {"id": 2}, promise=SCOPED)
+    scoped = TEXT.replace("keys: [id]", "keys: [id], delete_scope: [team]")
+    scoped = scoped.replace("name: seen,", "name: team, renamed_from: seen,")
+    for more in ("seen, type: int", "views, type: int, renamed_from: seen"):
+        text = scoped.replace("  - {name: op,", f"  - {{name: {more}}}\n  - {{name: op,")
+        create_or_evolve(spark, promise := load_contract(text), table)
+        scoped = scoped.replace(", renamed_from: seen", "")
+
+    told(load, "changes", 11, at(3, "a", team=1), promise=promise)
+
+    assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
+
+
 @pytest.mark.parametrize("deletes", ["close", "mark"])
 def test_most_of_a_scope_cannot_go_at_once_though_it_is_little_of_all(load, deletes):
     options = f"max_deleted_ratio: 0.5, delete_scope: [city], deletes: {deletes}"

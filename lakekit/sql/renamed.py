@@ -1,0 +1,74 @@
+"""The names that a table's columns had: one that is free may be given to another column."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from lakekit.contracts import Contract
+from lakekit.errors import SchemaMismatchError
+
+# Each step of renamings, oldest first, as JSON: of full extracts the companion keeps the names of
+# their time.
+EARLIER_NAMES = "lakekit.earlier-names"
+Renamings = Mapping[str, str]
+
+
+def renamings(properties: Mapping[str, str]) -> list[Renamings]:
+    """Return which columns of a table were renamed, step by step, in lower case."""
+    told = json.loads(properties.get(EARLIER_NAMES, "[]"))
+    # An older table noted what each name had become, one after the other.
+    steps = [{old: new} for old, new in told.items()] if isinstance(told, dict) else told
+    return [_lower(step) for step in steps]
+
+
+def is_noted(steps: Sequence[Renamings], renames: Renamings) -> bool:
+    """Whether a step that is to be done was begun before, and cut short by a crash."""
+    return _lower(renames).items() <= {**(steps[-1] if steps else {})}.items()
+
+
+def noted_names(
+    contract: Contract, table: str, renames: Renamings, properties: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the property by which a table knows of its renamings; none if there are no new ones.
+
+    Raises:
+        SchemaMismatchError: Columns of `delete_scope` would have each other's names.
+    """
+    steps = renamings(properties)
+    if is_noted(steps, renames):
+        return {}
+    steps = [*steps, _lower(renames)]
+    _refuse_exchanged_names(contract, table, steps)
+    return {EARLIER_NAMES: json.dumps(steps)}
+
+
+def names_over_time(
+    columns: Sequence[str], steps: Sequence[Renamings]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the names that columns had, in lower case, those of today first.
+
+    Example:
+        >>> list(names_over_time(["town"], [{"city": "place"}, {"place": "town"}]))
+        [('town',), ('place',), ('city',)]
+    """
+    names = tuple(name.lower() for name in columns)
+    yield names
+    for step in reversed(steps):
+        before = {new: old for old, new in step.items()}
+        names = tuple(before.get(name, name) for name in names)
+        yield names
+
+
+def _refuse_exchanged_names(contract: Contract, table: str, steps: Sequence[Renamings]) -> None:
+    scope, known = contract.history.delete_scope, dict[frozenset[str], tuple[str, ...]]()
+    if not contract.history.remembers:
+        return
+    for names in names_over_time(scope, steps):
+        if known.setdefault(frozenset(names), names) != names:
+            raise SchemaMismatchError(
+                f"{table}: {', '.join(scope)} of delete_scope cannot exchange their names, as what "
+                "full extracts lacked is known by them; give one a name that none of them had"
+            )
+
+
+def _lower(step: Renamings) -> dict[str, str]:
+    return {old.lower(): new.lower() for old, new in step.items()}
