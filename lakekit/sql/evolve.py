@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
@@ -70,7 +71,7 @@ def evolve_table(
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
         for field in contract.table.partition_fields
-        if not _is_among(field, partition)
+        if not _is_among(field, partition, renames)
     ]
     if _must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
         statements.append(_rehash(contract, table))
@@ -199,10 +200,13 @@ def _stored(kind: SqlType) -> SqlType:
     return parse_type("int") if kind.name in ("tinyint", "smallint") else kind
 
 
-def _is_among(field: PartitionField, known: Sequence[str]) -> bool:
+def _is_among(field: PartitionField, known: Sequence[str], renames: Mapping[str, str]) -> bool:
+    """Say whether a table is partitioned by a field once its columns are renamed."""
+    now = {old.lower(): new for old, new in renames.items()}
     for text in known:
         # A table may have fields that no contract can ask for.
         with suppress(ValueError):
-            if same_partition(field, parse_partition_field(text)):
+            has = parse_partition_field(text)
+            if same_partition(field, replace(has, column=now.get(has.column.lower(), has.column))):
                 return True
     return False

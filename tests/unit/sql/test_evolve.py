@@ -96,6 +96,21 @@ def test_only_partition_fields_that_a_table_lacks_are_added(
     assert statements == [f"{alter} {field}" for field in added]
 
 
+@pytest.mark.parametrize("field", ["at", "days(at)", "bucket(4, `AT`)"])
+def test_a_partition_field_goes_with_its_column_to_a_new_name(field: str) -> None:
+    contract = load_contract(
+        "contract: orders\nsource: shop\nendpoint: {path: /orders}\nschema:\n"
+        "  - {name: id, type: int}\n  - {name: seen, type: date, renamed_from: at}\n"
+        "history: {keys: [id]}\n"
+        f"table: {{partition_by: ['{field.replace('`AT`', 'seen').replace('at', 'seen')}']}}\n"
+    )
+    columns, known = {"id": "int", "At": "date"}, table_properties(contract)
+
+    told = evolve_table(contract, "lake.d.o", columns, properties=known, partition=[field])
+
+    assert not [each for each in told if "PARTITION FIELD" in each]
+
+
 def test_a_quoted_field_of_a_struct_is_added_with_its_quotes() -> None:
     wide = load_contract(
         "contract: orders\nsource: shop\nendpoint: {path: /orders}\n"
