@@ -10,7 +10,7 @@ from lakekit.partitions import PartitionField, parse_partition_field, same_parti
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.line_hash import EVOLVED
-from lakekit.sql.renamed import noted_names
+from lakekit.sql.renamed import is_noted, noted_names, renamings
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
@@ -58,7 +58,9 @@ def evolve_table(
     refuse_what_is_fixed(contract, table, columns, properties)
     added, renames = new_columns(contract, columns), contract.renames(columns)
     before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
-    named = ",".join(dict.fromkeys([*(renames.get(name, name) for name in before), *added]))
+    # A column may be new and have a name that another leaves: once that is noted, it is meant.
+    become = {} if is_noted(renamings(properties), renames) else renames
+    named = ",".join(dict.fromkeys([*(become.get(name, name) for name in before), *added]))
     later = {LATER_COLUMNS: named} if named else {}
     later |= {LATER_UNTIL: newest} if added and newest else {}
     changes = evolve_columns(contract, table, columns)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.sql.renamed import left_names, renamings
 from lakekit.sql.tables import DELETES, KEYS, MODE, SEQUENCE, marks
 
 
@@ -22,31 +23,41 @@ def refuse_what_is_fixed(
         SchemaMismatchError: It was merged by other keys, in a mode with other rows, by another
             time, or without versions that say deleted.
     """
-    have, history = {name.lower() for name in known}, contract.history
+    history, renamed = contract.history, _renamed(contract, known, properties)
     faults = []
     if before := properties.get(KEYS):
-        faults += _other_columns("keys", before, ",".join(contract.keys), contract, have)
+        faults += _other_columns("keys", before, ",".join(contract.keys), renamed)
     faults += _other_rows(contract, properties)
     before = properties.get(SEQUENCE)
     # What ended by one time may hold beside what begins by another.
     if before is not None and history.mode != "append":
         now = history.sequence_by or ""
-        faults += _other_columns("sequence_by", before, now, contract, have)
+        faults += _other_columns("sequence_by", before, now, renamed)
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; make a table of another name")
 
 
-def _other_columns(
-    what: str, before: str, now: str, contract: Contract, have: set[str]
-) -> list[str]:
+def _renamed(
+    contract: Contract, known: Collection[str], properties: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the columns that a contract renames, in lower case; done already, or to be done.
+
+    A crash may have come between the renaming, or another column of the old name, and the property
+    that tells of it.
+    """
+    have, left = {name.lower() for name in known}, left_names(renamings(properties))
+    told = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
+    return {
+        old: new
+        for old, new in told.items()
+        if (old in have) != (new in have) or left.get(old) == new
+    }
+
+
+def _other_columns(what: str, before: str, now: str, renamed: Mapping[str, str]) -> list[str]:
     """Return whether a table was merged by other columns; one that is renamed stays the same."""
-    renamed = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
     was, becomes = ([name for name in names.split(",") if name] for names in (before, now))
-    stay = set()
-    for old in map(str.lower, was):
-        name = renamed.get(old, old)
-        # A crash may have come between the renaming and the property that tells of it.
-        stay.add(name if (old in have) != (name in have) else old)
+    stay = {renamed.get(old, old) for old in map(str.lower, was)}
     if stay == {name.lower() for name in becomes}:
         return []
     told = [", ".join(names) or "none" for names in (was, becomes)]

@@ -41,6 +41,19 @@ def noted_names(
     return {EARLIER_NAMES: json.dumps(steps)}
 
 
+def left_names(steps: Sequence[Renamings]) -> dict[str, str]:
+    """Return the names that columns left, and what these became then; no column was renamed to one.
+
+    Example:
+        >>> left_names([{"a": "b"}, {"c": "a", "b": "d"}])
+        {'c': 'a', 'b': 'd'}
+    """
+    left: dict[str, str] = {}
+    for step in steps:
+        left = {old: new for old, new in left.items() if old not in step.values()} | {**step}
+    return left
+
+
 def names_over_time(
     columns: Sequence[str], steps: Sequence[Renamings]
 ) -> Iterator[tuple[str, ...]]:

@@ -3,7 +3,8 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.sql import evolve as evolving
 from lakekit.sql.evolve import evolve_columns
-from lakekit.sql.tables import create_table, table_properties
+from lakekit.sql.renamed import EARLIER_NAMES
+from lakekit.sql.tables import LATER_COLUMNS, create_table, table_properties
 from tests.unit.sql.conftest import evolve_table
 
 CONTRACT = load_contract(
@@ -215,3 +216,17 @@ def test_an_old_name_may_be_given_to_another_column() -> None:
     assert (
         evolve_columns(contract, "lake.d.o", {"id": "int", "city": "int", "town": "string"}) == []
     )
+
+
+def test_a_new_column_is_known_as_later_by_its_name_even_after_a_crash_before_it_is_free() -> None:
+    contract = load_contract(
+        "contract: o\nsource: s\nendpoint: {path: /o}\nschema:\n  - {name: id, type: int}\n"
+        "  - {name: city, type: int}\n  - {name: town, type: string, renamed_from: city}\n"
+        "history: {keys: [id]}\n"
+    )
+    columns, known = {"id": "int", "city": "string"}, table_properties(contract)
+    known |= {LATER_COLUMNS: "city", EARLIER_NAMES: '[{"city": "town"}]'}
+
+    told = evolve_table(contract, "lake.d.o", columns, properties=known)
+
+    assert not [each for each in told if LATER_COLUMNS in each]

@@ -4,6 +4,7 @@ import pytest
 
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.sql.renamed import EARLIER_NAMES
 from lakekit.sql.tables import table_properties
 from tests.unit.sql.conftest import evolve_table
 
@@ -61,6 +62,15 @@ def test_a_key_does_not_pass_to_a_column_that_was_there_beside_it() -> None:
     """That `renamed_from` does nothing any more."""
     with pytest.raises(SchemaMismatchError, match="keys a cannot become key;"):
         evolve_keys(keyed("a", "a", "key"), keyed("key", RENAMED), "a", "key")
+
+
+def test_a_key_whose_name_is_used_again_is_known_after_a_crash_behind_both() -> None:
+    properties = table_properties(keyed("a, b", "a", "b")) | {EARLIER_NAMES: '[{"a": "key"}]'}
+    after, columns = keyed("key, b", RENAMED, "a", "b"), dict.fromkeys(("key", "a", "b"), "int")
+
+    (*_, told) = evolve_table(after, "lake.d.orders", columns, properties=properties)
+
+    assert "'lakekit.keys' = 'key,b'" in told
 
 
 def test_a_table_that_does_not_say_its_keys_learns_them() -> None:
