@@ -58,26 +58,22 @@ def changes_between(
     after, until = (time_literal(moment, dialect) for moment in between)
     order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
     shown = _names(columns, dialect)
-    gone = "_is_deleted IS NOT DISTINCT FROM true" if marked else "false"
     # The neighbours that decide on a change within the window overlap the window themselves.
     return "\n".join(
         [
             "WITH versions AS (",
-            f"  SELECT *, {gone} AS __gone,",
-            f"    lag(_valid_to) OVER ({order}) AS __before,",
-            f"    lag({gone}) OVER ({order}) AS __was_gone,",
+            f"  SELECT *, lag(_valid_to) OVER ({order}) AS __before,",
             f"    lead(_valid_from) OVER ({order}) AS __next",
             f"  FROM {_table(table, dialect)}",
-            f"  WHERE _valid_from <= {until} AND (_valid_to > {after} OR _valid_to IS NULL)",
+            f"  WHERE _valid_from <= {until} AND (_valid_to > {after} OR _valid_to IS NULL)"
+            f"{_alive(marked)}",
             "), changes AS (",
-            "  SELECT CASE WHEN __gone THEN 'deleted'",
-            "    WHEN __before = _valid_from AND NOT __was_gone THEN 'updated'",
-            "    ELSE 'inserted' END AS _change, _valid_from AS _changed_at,",
-            f"    {shown}",
+            "  SELECT CASE WHEN __before = _valid_from THEN 'updated' ELSE 'inserted' END",
+            f"    AS _change, _valid_from AS _changed_at, {shown}",
             f"  FROM versions WHERE _valid_from > {after}",
             "  UNION ALL",
             f"  SELECT 'deleted' AS _change, _valid_to AS _changed_at, {shown}",
-            f"  FROM versions WHERE _valid_to <= {until} AND NOT __gone",
+            f"  FROM versions WHERE _valid_to <= {until}",
             "    AND (__next IS NULL OR __next > _valid_to)",
             ")",
             f"SELECT * FROM changes ORDER BY _changed_at, {_names(keys, dialect)}",

@@ -137,8 +137,8 @@ def test_a_version_that_says_deleted_is_no_row(load, spark, table):
     assert [row["id"] for row in current_rows(spark, table).collect()] == [1]
     assert [row["id"] for row in rows_as_of(spark, table, at).collect()] == [1]
     found = changes_between(spark, table, datetime(2026, 1, 1, tzinfo=UTC), at).collect()
-    assert [(row["_change"], row["_changed_at"].day, row["id"]) for row in found] == [
-        ("deleted", 3, 2)
+    assert [(row["_change"], row["_changed_at"].day, row["id"], row["name"]) for row in found] == [
+        ("deleted", 3, 2, "b")
     ]
 
 

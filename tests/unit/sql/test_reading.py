@@ -77,7 +77,7 @@ def test_changes_name_what_was_inserted_updated_and_deleted_after_the_start(engi
         ("updated", 3, 1, "Anna"),
         ("deleted", 4, 2, "Ben"),
         ("inserted", 5, 2, "Ben"),
-        ("deleted", 6, 3, None),
+        ("deleted", 6, 3, "Cid"),
     ]
     assert changes(engine, 2, 4, marked=True) == [
         ("updated", 3, 1, "Anna"), ("deleted", 4, 2, "Ben"),
