@@ -11,6 +11,7 @@ from typing import IO, Any, BinaryIO, cast
 import msgspec
 
 from lakekit.contracts import Contract
+from lakekit.csv_text import csv_rows
 from lakekit.errors import LandingCorruptError
 from lakekit.landing import Manifest, Part
 from lakekit.models import Model
@@ -157,7 +158,7 @@ def _json_record(line: bytes) -> dict[str, bool] | None:
 def _csv_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     try:
-        rows = csv.reader(text, strict=True)
+        rows = csv_rows(text)
         header = next(rows, [])
         for row in rows:
             if row:

@@ -10,6 +10,7 @@ from typing import IO
 import msgspec
 
 from lakekit.contracts import Contract
+from lakekit.csv_text import csv_rows
 from lakekit.errors import SourceShapeError
 from lakekit.sqltypes import SqlType
 
@@ -32,7 +33,7 @@ def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     types = {column.name: column.sql_type for column in contract.columns}
     try:
-        rows = csv.reader(text, strict=True)
+        rows = csv_rows(text)
         header = next(rows, [])
         if len(set(header)) < len(header):
             raise SourceShapeError("a name stands twice in the header of the CSV")

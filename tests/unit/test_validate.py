@@ -112,6 +112,13 @@ def test_reads_a_dropped_ndjson_file_with_blank_lines(contract: Contract) -> Non
     assert validate_landing(store, landing, contract).rows == 2
 
 
+def test_reads_a_dropped_csv_file_with_a_long_cell(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = dropped(store, "inbox/s/e/a.csv", b"id,name\n1," + b"x" * 200_000, 1, "csv")
+
+    assert validate_landing(store, landing, contract).unparseable == 0
+
+
 @pytest.mark.parametrize("zipped", [False, True])
 def test_reads_a_dropped_csv_file(contract: Contract, zipped: bool) -> None:
     store = MemoryObjectStore()

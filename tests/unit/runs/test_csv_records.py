@@ -72,6 +72,10 @@ def test_a_row_that_does_not_fit_becomes_an_array_that_no_schema_takes(row: byte
     assert isinstance(found, list)
 
 
+def test_a_cell_may_be_as_long_as_a_text_in_a_line_that_spark_reads() -> None:
+    assert convert(b"id,a\n1," + b"x" * 200_000, id="string", a="string")[0]["a"] == "x" * 200_000
+
+
 @pytest.mark.parametrize("body", [b"a,a\n1,2\n", b'a\n"x\n', b'a\n"x"y\n'])
 def test_refuses_what_is_no_csv(body: bytes) -> None:
     with pytest.raises(SourceShapeError):
