@@ -63,7 +63,8 @@ def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
             yield Fault(("schema", position, "name"), message)
         if name:
             seen.add(name)
-        if column.type and _holds_map_of_others(column.type):
+        maps = _maps(column.type) if column.type else ()
+        if any(each.fields[0][1].name != "string" for each in maps):
             message = "the keys of a map must be string, as JSON has no others"
             yield Fault(("schema", position, "type"), message)
 
@@ -153,7 +154,7 @@ def _wrong_types(
                 yield _fault(option, f"'{name}' is {kind}; {must}")
     for name in _columns_of_ties(named):
         kind = types.get(name)
-        if kind and _holds_map(kind):
+        if kind and any(_maps(kind)):
             yield _fault("tie_break", f"'{name}' is {kind}; maps cannot be compared")
 
 
@@ -198,13 +199,12 @@ def _columns_of_ties(named: Mapping[str, Sequence[str]]) -> Collection[str]:
     return dict.fromkeys(name for name in named["tie_break"] if name != FILE_POSITION)
 
 
-def _holds_map(kind: SqlType) -> bool:
-    return kind.name == "map" or any(_holds_map(part) for _, part in kind.fields)
-
-
-def _holds_map_of_others(kind: SqlType) -> bool:
-    others = kind.name == "map" and kind.fields[0][1].name != "string"
-    return others or any(_holds_map_of_others(part) for _, part in kind.fields)
+def _maps(kind: SqlType) -> Iterator[SqlType]:
+    """Yield the maps that a type is or holds."""
+    if kind.name == "map":
+        yield kind
+    for _, part in kind.fields:
+        yield from _maps(part)
 
 
 def _fault(option: str, message: str) -> Fault:

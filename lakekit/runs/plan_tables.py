@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import tee
 
 from lakekit import layout
 from lakekit.batch import Batch
@@ -16,7 +17,7 @@ from lakekit.runs.documents import (
     read_run,
     to_json,
 )
-from lakekit.runs.superseded import complete_since, newest_of, superseded_landings
+from lakekit.runs.superseded import superseded_landings, younger_landings
 from lakekit.runs.table_metadata import must_evolve
 from lakekit.steps import PlanTables, PlanTablesResult
 
@@ -39,12 +40,13 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
             continue
         metadata = catalog.metadata(contract.contract)
         at_hand = landings[contract.contract]
-        complete = complete_since(store, contract, at_hand)
-        late = superseded_landings(store, contract, at_hand, metadata or {}, complete)
+        # Both ask for one of them; none is read twice.
+        younger, again = tee(younger_landings(store, contract, at_hand))
+        late = superseded_landings(contract, at_hand, metadata or {}, younger)
         _note(store, run.run_id, contract, late)
         superseded |= {each.manifest: each.by for each in late}
         kept = [each for each in at_hand if layout.manifest_key(each.prefix) not in superseded]
-        if batches := _batches(store, contract, kept, complete):
+        if batches := _batches(store, contract, kept, again):
             create = metadata is None or must_evolve(contract, metadata)
             plan = TablePlan(
                 table=contract.contract, contract=contract, create=create, batches=batches
@@ -80,11 +82,14 @@ def moves_something(manifest: Manifest, contract: Contract) -> bool:
 
 
 def _batches(
-    store: ObjectStore, contract: Contract, manifests: Iterable[Manifest], complete: Iterable[str]
+    store: ObjectStore,
+    contract: Contract,
+    manifests: Iterable[Manifest],
+    younger: Iterable[Manifest],
 ) -> tuple[Batch, ...]:
     """Return what there is to merge; a batch knows of a younger landing that is merged."""
     moving = [each for each in manifests if moves_something(each, contract)]
-    newest = newest_of(store, complete, lambda each: moves_something(each, contract))
+    newest = next((each for each in younger if moves_something(each, contract)), None)
     found = []
     for manifest in moving:
         late = newest is not None and manifest.extraction_time < newest.extraction_time

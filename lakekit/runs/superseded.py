@@ -1,6 +1,7 @@
 """Which landings come too late, because a younger one of their endpoint is merged."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from lakekit import layout
 from lakekit.batch import runs_in
@@ -12,15 +13,15 @@ from lakekit.runs.documents import Superseded
 from lakekit.runs.table_metadata import Metadata, main_ancestry
 
 
-def complete_since(
+def younger_landings(
     store: ObjectStore, contract: Contract, landings: Sequence[Manifest]
-) -> list[str]:
-    """Return the folders of complete landings after the oldest at hand, newest first.
+) -> Iterator[Manifest]:
+    """Yield the complete landings after the oldest at hand that are sound, newest first.
 
     None if the contract has a sequence, or appends: then no landing comes too late.
     """
     if not contract.history.ordered_by_extraction:
-        return []
+        return
     oldest = min(landings, key=lambda each: each.extraction_time)
     folder = layout.endpoint_prefix(oldest.source, oldest.endpoint)
     # Names of landings are times, so that their order is that of extraction.
@@ -28,29 +29,16 @@ def complete_since(
     prefixes = {key.removesuffix(".complete") for key in keys if key.endswith("/.complete")}
     # One that is rejected was taken back.
     sound = {each for each in prefixes if layout.rejected_key(each) not in keys}
-    return sorted((each for each in sound if each > oldest.prefix), reverse=True)
-
-
-def newest_of(
-    store: ObjectStore, folders: Iterable[str], wanted: Callable[[Manifest], bool]
-) -> Manifest | None:
-    """Return the first of some landings, in their order, that is sound and as it is wanted."""
-    for folder in folders:
-        try:
-            manifest = load_manifest(store, layout.manifest_key(folder))
-        except LandingCorruptError:
-            continue
-        if wanted(manifest):
-            return manifest
-    return None
+    for prefix in sorted((each for each in sound if each > oldest.prefix), reverse=True):
+        with suppress(LandingCorruptError):
+            yield load_manifest(store, layout.manifest_key(prefix))
 
 
 def superseded_landings(
-    store: ObjectStore,
     contract: Contract,
     manifests: Iterable[Manifest],
     metadata: Metadata,
-    complete: Iterable[str],
+    younger: Iterable[Manifest],
 ) -> tuple[Superseded, ...]:
     """Return what is not to be merged of an endpoint's landings.
 
@@ -59,11 +47,10 @@ def superseded_landings(
     Other extracts are never left out, since each of their records stands nowhere else.
 
     Args:
-        store: The landing bucket.
         contract: The endpoint's contract.
         manifests: The landings of this run.
         metadata: The table's metadata document; empty if there is no table.
-        complete: The folders of its younger complete landings, newest first.
+        younger: See `younger_landings`.
     """
     history, landings = contract.history, list(manifests)
     if not history.ordered_by_extraction:
@@ -73,7 +60,7 @@ def superseded_landings(
         return ()
     seen = {run for each in main_ancestry(metadata) for run in runs_in(each.get("summary", {}))}
     merged = [each for each in full if each.run_id in seen]
-    told = newest_of(store, complete, lambda each: each.extract == "full")
+    told = next((each for each in younger if each.extract == "full"), None)
     newest = max(
         [*merged, *([told] if told else [])], key=lambda each: each.extraction_time, default=None
     )
