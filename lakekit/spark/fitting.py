@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
+from lakekit.spark.undated import has_times, undated
 from lakekit.sql.identifiers import quote
 from lakekit.sqltypes import SqlType, parse_type
 
@@ -47,7 +48,10 @@ def value_of(column: Column) -> str:
 
 
 def with_fitting(lines: DataFrame, contract: Contract) -> DataFrame:
-    """Add the values of parsed lines that fit their types, and whether one does not."""
+    """Add the values of parsed lines that fit their types, and whether one does not.
+
+    The lines say which times have no date; see `with_undated`.
+    """
     read = [(c, quote(c.name)) for c in checked(contract)]
     said = {_value(c): F.expr(_fitting(c, wide)) for c, wide in read}
     wrong = {misfit(c): F.expr(_is_other(c, wide)) for c, wide in read}
@@ -60,7 +64,8 @@ def misfit(column: Column) -> str:
 
 
 def _is_checked(column: Column) -> bool:
-    return column.sql_type.name in _TIMES or _is_widened(column)
+    kind = column.sql_type
+    return kind.name in _TIMES or has_times(kind) or _is_widened(column)
 
 
 def _is_widened(column: Column) -> bool:
@@ -73,13 +78,16 @@ def _value(column: Column) -> str:
 
 def _fitting(column: Column, wide: str) -> str:
     """Return a value in its type, null if it does not fit."""
-    if within := _TIMES.get(column.sql_type.name):
-        return f"CASE WHEN {within.format(wide)} THEN {wide} END"
-    return f"try_cast({wide} AS {column.type})"
+    fits = [f"NOT {quote(undated(column))}"] if has_times(column.sql_type) else []
+    fits += [_TIMES[kind].format(wide)] if (kind := column.sql_type.name) in _TIMES else []
+    value = f"try_cast({wide} AS {column.type})" if _is_widened(column) else wide
+    return f"CASE WHEN {' AND '.join(fits)} THEN {value} END" if fits else value
 
 
 def _is_other(column: Column, wide: str) -> str:
     """Return whether a value has become another one."""
+    if column.sql_type.fields and not _is_widened(column):
+        return quote(undated(column))
     cast = f"CAST({value_of(column)} AS {parsed_type(column)})"
     if column.sql_type.fields:
         # Maps have no equality.

@@ -10,6 +10,7 @@ from lakekit.contracts import Column, Contract
 from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.fitting import LOCALE, checked, misfit, parsed_type, value_of, with_fitting
 from lakekit.spark.lines import landed
+from lakekit.spark.undated import with_undated
 from lakekit.sql.identifiers import literal, moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
@@ -52,14 +53,14 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     # done once for each column that the filter asks for.
     text = F.when(F.monotonically_increasing_id() >= 0, text)
     # Spark reads the first of several records in a line, and nothing behind it.
-    text = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
-    records = lines.withColumn("__parsed", F.from_json(text, _schema(contract), PARSING))
+    alone = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
+    records = lines.withColumn("__parsed", F.from_json(alone, _schema(contract), PARSING))
     whole = F.coalesce("__parsed.__end", F.lit(False)) & F.col("__parsed.__record").isNotNull()
     # Of a text that is not UTF-8 each wrong byte would become another character.
     wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
     records = records.withColumn("__wrong", wrong)
     records = records.select("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
-    records = with_fitting(records, contract)
+    records = with_fitting(with_undated(records, contract, text, PARSING), contract)
     return records.select(
         *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
         *lines.columns,

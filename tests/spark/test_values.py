@@ -4,6 +4,7 @@ A line is one record: what stands behind it would be lost, and its key be taken 
 """
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_a_line_that_is_no_object_is_none(load, rows, line):
                 "0001-01-01T00:00:00Z": "0001-01-01 00:00:00",
             },
         ),
-        ("timestamp_ntz", ["12345-01-01T00:00:00"], {"0001-01-01": "0001-01-01 00:00:00"}),
+        ("timestamp_ntz", ["12345-01-01T00:00:00", "10:30"], {"0001-01-01": "0001-01-01 00:00:00"}),
     ],
 )
 def test_what_is_no_value_of_its_type_is_set_aside(load, rows, kind, wrong, right):
@@ -78,3 +79,56 @@ def test_a_sequence_that_is_out_of_range_stops_nobody(load, rows):
 
     assert done.quarantined == 2
     assert rows() == [(n, "Ann", "Oslo", 5, None, True) for n in (4, 5)]
+
+
+# Spark makes a time of today of them, in the zone that they name.
+UNDATED = ["10:30", "T10:30", " 1:2:3", "T9", "\t10:30", "\x7f10:30", "23:59 Pacific/Kiritimati"]
+
+
+def test_a_time_without_a_date_is_none(load, rows):
+    now = datetime.now(UTC).isoformat()
+    texts = [*UNDATED, now, 1767225600, "2026", None]
+    records = [{"id": n, "name": text} for n, text in enumerate(texts)]
+
+    done = load(1, *records, {"id": 99, "name": now, "city": "10:30"}, promise=typed("timestamp"))
+
+    assert done.quarantined == len(UNDATED)
+    seen = [row[0] for row in rows("id")]
+    assert seen == [*range(len(UNDATED), len(texts)), 99]
+
+
+@pytest.mark.parametrize(
+    "line", ['\ufeff{{"id": 1, "name": "{}"}}', '{{"id": 1, "name": "\\u0031{}"}}']
+)
+def test_a_time_without_a_date_is_found_however_its_line_is_written(load, rows, line):
+    done = load(1, line.format("0:30"), {"id": 2}, promise=typed("timestamp"))
+
+    assert (done.quarantined, [row[0] for row in rows("id")]) == (1, [2])
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("array<timestamp>", ["{}"]),
+        ("map<string,timestamp>", {"10:30": "{}"}),
+        ("struct<at:timestamp,`10:30`:string>", {"at": "{}", "10:30": "10:30"}),
+        ("array<struct<at:array<timestamp>,price:decimal(4,2)>>", [{"at": ["{}"], "price": 1.5}]),
+    ],
+)
+def test_a_nested_time_without_a_date_is_none_either(load, rows, kind, value):
+    now = datetime.now(UTC).isoformat()
+    lines = [f'{{"id": {n}, "name": {json.dumps(value)}}}'.replace("{}", text)
+             for n, text in enumerate(["10:30", now])]  # fmt: skip
+
+    done = load(1, *lines, {"id": 2, "name": None}, promise=typed(kind))
+
+    assert (done.quarantined, [row[0] for row in rows("id")]) == (1, [1, 2])
+
+
+def test_a_time_without_a_date_is_no_key(load, rows):
+    timed = load_contract(CONTRACT.replace("id, type: int", "id, type: timestamp"))
+    load(1, {"id": "2026-01-01"}, {"id": "2026-01-02"}, promise=timed)
+
+    done = load(2, {"id": "2026-01-01"}, {"id": "10:30"}, promise=timed)
+
+    assert (done.quarantined, done.deleted) == (1, 1)
