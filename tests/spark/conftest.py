@@ -80,6 +80,11 @@ def every_run_writes_a_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small, "FEW_BYTES", -1)
 
 
+@pytest.fixture(params=[-1, 1 << 20], ids=["delta", "overwrite"])
+def both_ways_of_writing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small, "FEW_BYTES", request.param)
+
+
 @pytest.fixture
 def every_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know records and lines again as in large tables; one without rows stays small."""

@@ -1,0 +1,70 @@
+"""Contracts that a table does not follow: refused before anything is written."""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import CONTRACT
+from tests.spark.test_evolution import FEWER, A, B
+
+
+@pytest.mark.usefixtures("both_ways_of_writing")
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, spark, table, nested):
+    first, promise, city, lacks = FEWER, load_contract(CONTRACT), "x", "city"
+    if nested:
+        kinds = ("map<string,struct<a:int>>", "map<string,struct<a:int,b:int>>")
+        first, promise = (
+            load_contract(CONTRACT.replace("city, type: string", f'city, type: "{kind}"'))
+            for kind in kinds
+        )
+        city, lacks = {"k": {"b": 1}}, "city.value.b"
+    load(1, {"id": 1, "name": "a"}, promise=first)
+
+    with pytest.raises(SchemaMismatchError, match=f"lacks {lacks}"):
+        load(2, {"id": 1, "name": "b", "city": city}, promise=promise)
+
+    assert [row["name"] for row in spark.table(table).collect()] == ["a"]
+
+
+@pytest.mark.parametrize("options", ["", ", mode: scd1", ", delete_scope: [city]"])
+@pytest.mark.parametrize("late", ["exact", "quarantine", "ignore"])
+def test_a_table_whose_times_are_those_of_extracts_gets_no_others(
+    load, spark, table, rows, options, late
+):
+    """What ended when an extract lacked it may have changed before, as its own time tells."""
+    text = CONTRACT.replace(
+        "city, type: string}", "city, type: string}\n  - {name: at, type: date}"
+    )
+    before = text.replace("keys: [id]", f"keys: [id]{options}")
+    after = text.replace(
+        "keys: [id]", f"keys: [id]{options}, sequence_by: at, late_changes: {late}"
+    )
+    load(2, {**A, "at": "2026-01-01"}, {**B, "at": "2026-01-01"}, promise=load_contract(before))
+    load(6, {**A, "at": "2026-01-01"}, promise=load_contract(before))
+    seen = rows()
+
+    with pytest.raises(SchemaMismatchError, match="its sequence_by none cannot become at"):
+        create_or_evolve(spark, load_contract(after), table)
+    # So would its next merge have done: open, on the fourth day, what had ended on the sixth.
+    assert rows() == seen
+
+
+@pytest.mark.parametrize(
+    ("history", "fault"),
+    [
+        ("keys: [id], mode: scd1", "its mode scd2 cannot become scd1"),
+        ("keys: [id, name]", "its keys id cannot become id, name"),
+        ("keys: [id], deletes: mark", "deletes: close cannot become mark"),
+    ],
+)
+def test_a_run_by_a_contract_that_its_table_never_took_is_refused(load, rows, history, fault):
+    """It may have been planned before, and come again."""
+    load(1, A, B)
+    seen = rows()
+
+    with pytest.raises(SchemaMismatchError, match=fault):
+        load(2, A, promise=load_contract(CONTRACT.replace("keys: [id]", history)))
+
+    assert rows() == seen
