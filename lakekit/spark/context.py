@@ -23,6 +23,7 @@ from lakekit.spark.small import (
     are_written_anew,
 )
 from lakekit.sql.identifiers import moment_literal, quote, quote_table
+from lakekit.sql.later import Later, later_columns
 from lakekit.sql.line_hash import DIGEST, EVOLVED, reading
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
@@ -148,6 +149,14 @@ class Merge:
     def properties(self) -> dict[str, str]:
         """The properties of the table, as they were when they were first asked for."""
         return dict(load_table(self.spark, self.table).properties())
+
+    @property
+    def later(self) -> tuple[Later, ...]:
+        """The tracked columns that the table got later, if that opens no versions."""
+        if self.contract.history.new_column == "reversion":
+            return ()
+        tracked = {column.name for column in self.contract.tracked}
+        return tuple(each for each in later_columns(self.properties) if each.name in tracked)
 
     def ends_ahead(self) -> bool:
         """Whether a version that is not current ended after the run was extracted."""

@@ -1,5 +1,7 @@
 """Records beside the current versions of their keys. Frames in and out; no actions."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -8,6 +10,7 @@ from lakekit.contracts import Contract
 from lakekit.spark.records import sequence, tie
 from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
+from lakekit.sql.later import Later
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 from lakekit.sql.tables import marks
@@ -17,7 +20,7 @@ SHOWN = (*DIGEST, "_shown_moment")
 
 
 def select_base(
-    versions: DataFrame, contract: Contract, *, ended: bool = False, filling: bool = False
+    versions: DataFrame, contract: Contract, *, ended: bool = False, later: Sequence[Later] = ()
 ) -> DataFrame:
     """Narrow versions, one of each key, to what a comparison needs.
 
@@ -25,14 +28,15 @@ def select_base(
         versions: The current ones, or the newest ones of all keys.
         contract: Its keys and options.
         ended: Whether there are versions that are not current.
-        filling: Whether columns of the table are still to be filled.
+        later: The columns of the table that are still to be filled.
 
     Returns:
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
         deleted), `__base_rest` (hash of the untracked columns), `__base_row` if partial records
         need it, `__base_sequence` if late ones are set aside, `__base_scope` (null as the hash)
-        if that tells which are, and of the line that it shows, if the table knows it, `SHOWN`.
+        if that tells which are, `__base_ingested` and `later_hashes` if there are such columns,
+        and of the line that it shows, if the table knows it, `SHOWN`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -49,8 +53,10 @@ def select_base(
     if contract.history.judges_by_scope:
         scope = scope_text(contract.history.delete_scope)
         rows.append(f"if({alive} IS NULL, NULL, {scope}) AS __base_scope")
-    if contract.history.mode == "scd1" or filling:
+    if contract.history.mode == "scd1" or later:
         rows.append("_ingested_at AS __base_ingested")
+    if later:
+        rows += later_hashes(contract, later, "__base_")
     if contract.history.mode == "scd1":
         rows.append(f"{tie(contract)} AS __base_tie")
     return versions.selectExpr(
@@ -63,6 +69,16 @@ def select_base(
         *rows,
         *(_shown(contract) if {*DIGEST} <= {*versions.columns} else []),
     )
+
+
+def later_hashes(contract: Contract, later: Sequence[Later], prefix: str = "__") -> list[str]:
+    """Return the hash of all tracked columns but some, and the hash of each of these (null: 0)."""
+    columns = [contract.column(each.name) for each in later]
+    each = ", ".join(f"{row_hash([column])} AS {quote(column.name)}" for column in columns)
+    return [
+        f"_row_hash ^ {row_hash(columns)} AS {prefix}without_later",
+        f"struct({each}) AS {prefix}later",
+    ]
 
 
 def _shown(contract: Contract) -> list[str]:

@@ -20,7 +20,8 @@ from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
 from lakekit.spark.lines import POSITION
 from lakekit.spark.records import tie
-from lakekit.sql.identifiers import quote
+from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.later import Later
 from lakekit.sql.line_hash import DIGEST
 
 STAGED = {
@@ -46,15 +47,13 @@ class Sight:
     newest_by_scope: the last of each scope, where that decides what is late; else None. The scope
         None is each one that is not named.
     behind: the run is a full extract older than the end of a version that is not current.
-    later: columns that the table got after its first version, and that may be filled.
-    later_until: the newest extraction time that it knew then; null if it is not known.
+    later: tracked columns that the table got after its first version, and that the run may fill.
     """
 
     newest_full: str | None = None
     newest_by_scope: Mapping[str | None, str] | None = None
     behind: bool = False
-    later: tuple[str, ...] = ()
-    later_until: str | None = None
+    later: tuple[Later, ...] = ()
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
@@ -117,11 +116,19 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
 
 
 def fills(sight: Sight) -> Expression:
-    """Whether a row has first values of columns for which its current version is too old."""
-    first = F.col("__without_later") == F.col("__base_hash")
-    if sight.later_until is None:
-        return first
-    return first & (F.col("__base_ingested") <= F.lit(sight.later_until).cast("timestamp_ntz"))
+    """Whether a row says what its current version does, but for columns that are unknown to that.
+
+    One that is null in a version which is too old for it; see `Later`.
+    """
+    fits = F.col("__base_hash").isNotNull()
+    fits = fits & (F.col("__without_later") == F.col("__base_without_later"))
+    for each in sight.later:
+        said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
+        unknown = held == 0
+        if each.until is not None:
+            unknown = unknown & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
+        fits = fits & ((said == held) | unknown)
+    return fits
 
 
 def closes() -> Expression:

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.batch import MergeResult
+from lakekit.batch import MergeResult, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.counts import ACTS, act_counts
@@ -18,7 +18,6 @@ from lakekit.spark.remembered import remembered
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.line_hash import DIGEST
-from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,8 @@ class Plan:
     are not merged, with `__aside`. said: how many of its rows open nothing; they may renew a
     version, or be remembered. touched: how many keys are staged. alive: how many of them and of
     the settled ones have a current version afterwards. drops: whether versions are written anew.
-    later: columns that the table still fills. digests: the lines that current versions show, if
-    the table does not know them. records: those among which are all that are not merged, parsed;
-    None if that may be any, or none.
+    digests: the lines that current versions show, if the table does not know them. records: those
+    among which are all that are not merged, parsed; None if that may be any, or none.
     """
 
     result: MergeResult
@@ -44,7 +42,6 @@ class Plan:
     touched: int = 0
     alive: int = 0
     drops: bool = False
-    later: tuple[str, ...] = ()
     digests: DataFrame | None = None
     records: DataFrame | None = None
 
@@ -70,13 +67,12 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     """
     contract = merge.contract
     newest = facts.full_extracts[-1].moment if facts.full_extracts else None
-    later = tuple(filter(None, merge.properties.get(LATER_COLUMNS, "").split(",")))
+    extracted = naive_utc(merge.batch.extraction_time)
     sight = Sight(
         newest_full=newest,
         newest_by_scope=facts.newest_by_scope(),
         behind=merge.full and facts.exact and merge.ends_ahead(),
-        later=() if contract.history.new_column == "reversion" else later,
-        later_until=merge.properties.get(LATER_UNTIL) or None,
+        later=tuple(each for each in merge.later if each.is_filled_by(extracted)),
     )
     staged = stage(merge, sight, facts.deletions())
     refuse(merge, staged.counts)
@@ -101,7 +97,6 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         touched=n["touched"],
         alive=n["alive"] + (settled.alive if settled else 0),
         drops=bool(n["replaced"]),
-        later=later,
         digests=_digests(merge, staged) if staged.renewed else None,
         records=staged.records,
     )

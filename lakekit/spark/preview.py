@@ -1,6 +1,7 @@
 """Merge preview: what a run would do to a table, with sample rows. Nothing is committed."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +20,12 @@ from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
 from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging
-from lakekit.spark.tables import describe_table
+from lakekit.spark.tables import describe_table, newest_told
 from lakekit.sql.evolve import evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.later import with_added
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, control_ddl
+from lakekit.sql.tables import control_ddl
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class _Preview(Merge):
     seen: DataFrame | None = None
     exists: bool = True
     added: tuple[str, ...] = ()
+    renames: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def current_sizes(self) -> list[int]:
@@ -56,11 +59,8 @@ class _Preview(Merge):
     @cached_property
     def properties(self) -> dict[str, str]:
         known = super().properties if self.exists else {}
-        if not self.added:
-            return known
-        later = ",".join(filter(None, (known.get(LATER_COLUMNS), *self.added)))
-        # Until when they are filled would be what the table shows now.
-        return {**known, LATER_COLUMNS: later, LATER_UNTIL: ""}
+        newest = newest_told(self.spark, self.table) if self.added else ""
+        return {**known, **with_added(known, self.added, self.renames, newest)}
 
     def versions(self) -> DataFrame:
         return super().versions() if self.seen is None else self.seen
@@ -123,14 +123,14 @@ def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
     """Return the merge over the versions as the statements would make them."""
     contract = merge.contract
     known = merge.spark.table(quote_table(merge.table))
-    added = tuple(new_columns(contract, known.columns))
+    added, renames = tuple(new_columns(contract, known.columns)), contract.renames(known.columns)
     known = in_contract_form(known, contract)
     dropped = [known.schema[name] for name in dropped_names(known, contract)]
     known = known.to(StructType([*_empty(merge).schema.fields, *dropped]))
     if any(statement.startswith("UPDATE ") for statement in evolves):
         known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
-    return _Preview(**_fields(merge), seen=known, added=added)
+    return _Preview(**_fields(merge), seen=known, added=added, renames=renames)
 
 
 def _fields(merge: Merge) -> dict[str, Any]:
-    return {field.name: getattr(merge, field.name) for field in fields(merge)}
+    return {each.name: getattr(merge, each.name) for each in fields(merge)}

@@ -1,7 +1,6 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from random import uniform
 from time import sleep
 
@@ -24,8 +23,9 @@ from lakekit.spark.staging import drop_staging
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
+from lakekit.sql.later import told_by_full
 from lakekit.sql.line_hash import LINES, RENEWED
-from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, set_properties
+from lakekit.sql.tables import set_properties
 
 ATTEMPTS = 5
 
@@ -93,24 +93,22 @@ def _attempt(merge: Merge) -> MergeResult | None:
 
 def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
     """Return the properties by which a table knows what a published run has filled in."""
-    told = {}
-    if merge.full and plan.later:
-        # From the first full extract with its later columns on, a first value is a change.
-        told[LATER_COLUMNS] = ""
+    told, now = _filled(merge), naive_utc(merge.batch.extraction_time)
     if plan.digests is not None:
-        now = naive_utc(merge.batch.extraction_time).isoformat()
-        told |= {LINES: merge.reading, RENEWED: now}
+        told |= {LINES: merge.reading, RENEWED: now.isoformat()}
     return told
+
+
+def _filled(merge: Merge) -> dict[str, str]:
+    """Return how a table knows that from a full extract on, first values are changes."""
+    now = naive_utc(merge.batch.extraction_time)
+    return told_by_full(merge.properties, now) if merge.full else {}
 
 
 def _tell_filled(merge: Merge) -> None:
     """Tell what a full extract has filled in, if a crash came before its merge could."""
-    until = merge.properties.get(LATER_UNTIL)
-    named = bool(merge.properties.get(LATER_COLUMNS))
-    # Columns that are younger than its merge wait for the next one.
-    behind = until and naive_utc(merge.batch.extraction_time) <= datetime.fromisoformat(until)
-    if merge.full and named and not behind:
-        merge.spark.sql(set_properties(merge.table, {LATER_COLUMNS: ""}))
+    if told := _filled(merge):
+        merge.spark.sql(set_properties(merge.table, told))
 
 
 def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:

@@ -7,7 +7,8 @@ from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError
 from lakekit.spark.iceberg import load_table, table_property
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.tables import LATER_COLUMNS, LATER_UNTIL, set_properties
+from lakekit.sql.later import LATER_COLUMNS, LATER_FILLED, LATER_UNTIL
+from lakekit.sql.tables import set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
 
@@ -41,6 +42,7 @@ def hand_over(spark: SparkSession, shadow: str, table: str) -> None:
     """Let a table without history know of its later columns what the shadow has learnt."""
     known = load_table(spark, shadow).properties()
     # An empty value says something too: that they are filled.
-    told = {n: str(v) for n in (LATER_COLUMNS, LATER_UNTIL) if (v := known.get(n)) is not None}
+    names = (LATER_COLUMNS, LATER_UNTIL, LATER_FILLED)
+    told = {name: str(value) for name in names if (value := known.get(name)) is not None}
     if told:
         spark.sql(set_properties(table, told))

@@ -31,7 +31,6 @@ from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import why_aside, with_lateness, with_place, with_presence
-from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
 # Bytes of files whose keys are sent to every worker.
@@ -75,8 +74,7 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
 def _base(merge: Merge, sight: Sight) -> DataFrame:
     """Return the versions that records are compared with; see `join.select_base`."""
     versions = _newest_versions(merge) if sight.behind else merge.current()
-    filling = bool(sight.later)
-    return join.select_base(versions, merge.contract, ended=sight.behind, filling=filling)
+    return join.select_base(versions, merge.contract, ended=sight.behind, later=sight.later)
 
 
 def _nothing(merge: Merge, counted: dict[str, Any], known_lines: int) -> Staged:
@@ -123,7 +121,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")
         rows = with_filled(rows.withColumn("__partial", partial), contract)
-        rows = _with_earlier_hash(rows, contract, sight) if sight.later else rows
+        rows = _with_later(rows, contract, sight)
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     settings = merge.settings_for(rows=sides.left) if sides.sifted else {}
     with session_settings(merge.spark, settings):
@@ -144,8 +142,7 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
     contract, base = merge.contract, sides.base
     partial = contract.history.ignore_null_updates
     records = with_facts(sides.records, contract, merge.batch)
-    if sight.later:
-        records = _with_earlier_hash(records, contract, sight)
+    records = _with_later(records, contract, sight)
     # Building on the narrow side spares the sort of whole records.
     how, hint = "left_outer", "shuffle_hash"
     if merge.full:
@@ -163,10 +160,12 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
     return join.join_base(records, base, contract, how, hint=hint)
 
 
-def _with_earlier_hash(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
-    """Add the hash without the columns that the table still fills."""
-    added = [c for c in contract.tracked if c.name in sight.later]
-    return rows.withColumn("__without_later", F.expr(f"_row_hash ^ {row_hash(added)}"))
+def _with_later(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
+    """Add the hashes of the columns that the table still fills, if there are some."""
+    if not sight.later:
+        return rows
+    hashes = join.later_hashes(contract, sight.later)
+    return rows.drop("__without_later", "__later").selectExpr("*", *hashes)
 
 
 def _newest_versions(merge: Merge) -> DataFrame:

@@ -30,7 +30,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
     columns, properties, partition = describe_table(spark, table)
-    newest = _newest(spark, table) if new_columns(contract, columns) else ""
+    newest = newest_told(spark, table) if new_columns(contract, columns) else ""
     statements = evolve_table(
         contract, table, columns, properties=properties, partition=partition, newest=newest
     )
@@ -46,7 +46,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     return CreateTablesResult(table=name, changes=tuple(statements))
 
 
-def _newest(spark: SparkSession, table: str) -> str:
+def newest_told(spark: SparkSession, table: str) -> str:
     """Return the newest extraction time that a table's rows show; the year 1 if it is empty."""
     newest = "coalesce(max(_ingested_at), TIMESTAMP_NTZ '0001-01-01')"
     told = spark.table(quote_table(table)).selectExpr(f"CAST({newest} AS string) AS newest").first()

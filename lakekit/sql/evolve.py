@@ -9,13 +9,12 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
+from lakekit.sql.later import with_added
 from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.renamed import is_noted, noted_names, renamings
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
-    LATER_COLUMNS,
-    LATER_UNTIL,
     TRACKED_COLUMNS,
     TRACKED_FIELDS,
     marks,
@@ -47,7 +46,7 @@ def evolve_table(
         columns: Name and DDL type of the columns that it has.
         properties: Its properties.
         partition: Its partition fields, as the contract writes them.
-        newest: The newest extraction time that its rows show, UTC; empty if it is not known.
+        newest: The newest extraction time that it knows, UTC; empty if that is not known.
 
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
@@ -57,12 +56,9 @@ def evolve_table(
     known = {name.lower() for name in columns}
     refuse_what_is_fixed(contract, table, columns, properties)
     added, renames = new_columns(contract, columns), contract.renames(columns)
-    before = [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
     # A column may be new and have a name that another leaves: once that is noted, it is meant.
     become = {} if is_noted(renamings(properties), renames) else renames
-    named = ",".join(dict.fromkeys([*(become.get(name, name) for name in before), *added]))
-    later = {LATER_COLUMNS: named} if named else {}
-    later |= {LATER_UNTIL: newest} if added and newest else {}
+    later = with_added(properties, added, become, newest)
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
     names = noted_names(contract, table, renames, properties)

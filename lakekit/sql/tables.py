@@ -69,9 +69,6 @@ BASE_PROPERTIES = {
 }
 
 
-LATER_COLUMNS = "lakekit.later-columns"
-# The newest extraction time that the table knew then: what is told later has all its columns.
-LATER_UNTIL = "lakekit.later-columns-until"
 TRACKED_COLUMNS = "lakekit.tracked-columns"
 # Of those that hold structs, the types: their hashes depend on the order of the fields.
 TRACKED_FIELDS = "lakekit.tracked-fields"

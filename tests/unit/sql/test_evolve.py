@@ -3,8 +3,9 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.sql import evolve as evolving
 from lakekit.sql.evolve import evolve_columns
+from lakekit.sql.later import LATER_COLUMNS
 from lakekit.sql.renamed import EARLIER_NAMES
-from lakekit.sql.tables import LATER_COLUMNS, create_table, table_properties
+from lakekit.sql.tables import create_table, table_properties
 from tests.unit.sql.conftest import evolve_table
 
 CONTRACT = load_contract(
@@ -35,7 +36,7 @@ def test_a_later_column_is_filled_into_what_was_told_before_it() -> None:
 
     told = evolve_table(CONTRACT, "lake.d.o", {"id": "int"}, properties=known, newest=newest)
 
-    assert f"'lakekit.later-columns-until' = '{newest}'" in told[0]
+    assert f"""'lakekit.later-columns-until' = '{{"price": "{newest}"}}'""" in told[0]
 
 
 def test_a_crash_before_a_column_is_added_changes_nothing_of_what_follows() -> None:

@@ -1,0 +1,61 @@
+from datetime import datetime
+
+import pytest
+
+from lakekit.sql.later import (
+    LATER_COLUMNS,
+    LATER_FILLED,
+    LATER_UNTIL,
+    Later,
+    later_columns,
+    told_by_full,
+    with_added,
+)
+
+DAY = [datetime(2026, 1, day) for day in range(1, 10)]
+
+
+def test_each_later_column_has_a_time_of_its_own_which_goes_with_its_name() -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+
+    known |= with_added(known, ["fax"], {"zip": "post"}, "2026-01-03 00:00:00")
+
+    assert later_columns(known) == (Later("post", DAY[0]), Later("fax", DAY[2]))
+
+
+def test_the_one_time_of_an_older_table_holds_for_the_columns_of_then() -> None:
+    known = {LATER_COLUMNS: "zip", LATER_UNTIL: "2026-01-01 00:00:00"}
+    assert later_columns(known) == (Later("zip", DAY[0]),)
+
+    known |= with_added(known, ["fax"], {}, "2026-01-03 00:00:00")
+
+    assert later_columns(known) == (Later("zip", DAY[0]), Later("fax", DAY[2]))
+
+
+def test_a_table_may_not_know_until_when_it_lacked_a_column() -> None:
+    known = {LATER_COLUMNS: "zip"}
+
+    assert later_columns(known) == (Later("zip"),)
+    assert later_columns(known | told_by_full(known, DAY[4])) == ()
+
+
+def test_a_full_extract_tells_the_columns_that_are_older() -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+    known |= with_added(known, ["fax"], {}, "2026-01-03 00:00:00")
+
+    known |= told_by_full(known, DAY[2])
+
+    assert known[LATER_COLUMNS] == "fax"
+    assert later_columns(known) == (Later("zip", DAY[0], DAY[2]), Later("fax", DAY[2]))
+    assert told_by_full(known, DAY[2]) == {}
+
+
+@pytest.mark.parametrize("first", [4, 6])
+def test_of_full_extracts_the_oldest_counts_whichever_comes_first(first: int) -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+    known |= told_by_full(known, DAY[first])
+
+    known |= told_by_full(known, DAY[10 - first])
+
+    assert later_columns(known) == (Later("zip", DAY[0], DAY[4]),)
+    assert LATER_FILLED in known
