@@ -92,7 +92,7 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
         known = known & ~F.col("__other")
     if sight.later:
-        known = known | (F.col("__first") & fills(sight))
+        known = known | (F.col("__first") & fills(sight, contract))
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
         F.col("__before").isNull() | ~known
     )
@@ -115,7 +115,7 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     return _with_act(framed, contract, whole)
 
 
-def fills(sight: Sight) -> Expression:
+def fills(sight: Sight, contract: Contract) -> Expression:
     """Whether a row says what its current version does, but for columns that are unknown to that.
 
     One that is null in a version which is too old for it; see `Later`.
@@ -128,6 +128,9 @@ def fills(sight: Sight) -> Expression:
         if each.until is not None:
             unknown = unknown & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
         fits = fits & ((said == held) | unknown)
+    if contract.history.mode == "scd1" and contract.history.sequence_by:
+        # It keeps the newest record, even one that says what was known.
+        fits = fits & (F.col("__moment") == F.col("__since"))
     return fits
 
 

@@ -177,7 +177,7 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     moment, base = F.col("__moment"), F.col("__base_hash")
     known = F.col("__digest") == base
     if sight.later:
-        known = known | fills(sight)
+        known = known | fills(sight, contract)
     again = (moment == F.col("__newest")) & known & _same_rest(contract)
     ends = [F.col("__since"), *([newest_full(sight)] if sight.newest_full else [])]
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []

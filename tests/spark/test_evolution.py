@@ -165,9 +165,10 @@ def test_a_crash_behind_the_commit_leaves_no_new_column_to_be_filled(
     assert rows("id, zip")[:2] == [(1, None, 1, 3, False), (1, "1", 3, None, True)]
 
 
+@pytest.mark.parametrize("mode", ["scd1", "scd2"])
 @pytest.mark.parametrize("policy", ["quarantine", "ignore"])
-def test_the_first_value_of_a_new_column_is_not_late(load, rows, spark, table, policy):
-    options = f"keys: [id], late_changes: {policy}"
+def test_the_first_value_of_a_new_column_is_not_late(load, rows, spark, table, policy, mode):
+    options = f"keys: [id], mode: {mode}, late_changes: {policy}"
     before = load_contract(TEXT.replace("keys: [id]", options))
     grown = TEXT.replace("- {name: at,", "- {name: zip, type: string}\n  - {name: at,")
     grown = grown.replace("track_history_columns: [name]", "track_history_columns: [name, zip]")
@@ -177,5 +178,8 @@ def test_the_first_value_of_a_new_column_is_not_late(load, rows, spark, table, p
 
     done = told(load, "full", 5, at(1, "a", zip="x"), promise=after)
 
-    assert (done.quarantined, done.superseded) == (0, 0)
+    assert (done.opened, done.quarantined, done.superseded) == (0, 0, 0)
     assert rows("id, name, zip") == [(1, "a", "x", 1, None, True)]
+
+    done = told(load, "full", 7, at(1, "a", zip="y"), promise=after)
+    assert (done.quarantined + done.superseded, rows("zip")[0][0]) == (1, "x")
