@@ -3,6 +3,7 @@
 Only keys that a late change touches come here; a run without late changes pays nothing.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column as Expression
@@ -15,12 +16,14 @@ from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts
+from lakekit.spark.later import as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
 from lakekit.spark.timeliness import content_hash
 from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
+from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash, state_hash
 
 
@@ -55,11 +58,12 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     # It is looked at from several sides; the table itself is read once.
     existing = write_down(merge.versions().join(keys, names), f"{merge.place}/existing")
     own = rows.where("__aside IS NULL").join(keys, names, "left_semi")
-    resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
+    known = gather_facts(merge, existing, own, keys, facts)
+    resolved = _resolve(known, merge.contract, merge.later)
     resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
-    changes = compare(resolved, existing, merge.contract)
+    changes = compare(resolved, existing, merge.contract, merge.later)
     versions, made = write_counted(changes, f"{merge.place}/versions", *version_counts())
-    return settled(resolved, versions, keys, told | made)
+    return settled(as_told(resolved, merge.later), versions, keys, told | made)
 
 
 def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
@@ -91,12 +95,15 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
-def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
+def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
     """Order the facts, keep the one that counts at each moment, and say what it does.
 
     Those that do not count are `lost` if the run said them, and `unheard`, see `_aside`.
     """
     placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract)
+    if later:
+        # What is filled afterwards is no other content.
+        placed = placed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
     judged = with_verdicts(placed.where("__place = 1 OR __said"), contract)
     kept = judged.withColumn("__aside", _aside(contract)).where("__heard OR __aside IS NOT NULL")
     kept = kept.drop("__heard", "__held").withColumns(
@@ -111,6 +118,7 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
         row = ", ".join(quote(c.name) for c in contract.stored)
         kept = kept.withColumn("__base_row", F.expr(f"if(false, struct({row}), NULL)"))
         kept = with_filled(kept, contract).drop("__base_row", "__record", "__life")
+    kept = with_later(kept, contract, later)
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
     return resolved.withColumn("__act", F.coalesce("__aside", "__act"))
