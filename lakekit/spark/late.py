@@ -80,7 +80,8 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
         F.col("__position").desc(),
     )
     # A version shows its newest untracked values; the companion knows the record of its start.
-    told = facts.withColumn("__told", F.max("__known").over(moment))
+    known = F.max(F.col("__known") & ~F.col("__gone")).over(moment)
+    told = facts.withColumn("__told", known)
     told = told.where("NOT (__shown AND __told)").withColumns(
         {
             "_row_hash": F.expr(row_hash(contract.tracked)),

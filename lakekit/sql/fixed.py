@@ -1,11 +1,11 @@
-"""What of a table never changes: its keys, which rows it holds of a key, and by which time."""
+"""What of a table never changes: its keys, which rows it holds of a key, and by which records."""
 
 from collections.abc import Collection, Mapping
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.renamed import left_names, renamings
-from lakekit.sql.tables import DELETES, KEYS, MODE, SEQUENCE, marks
+from lakekit.sql.tables import DELETES, KEYS, MODE, PARTIAL, SEQUENCE, marks, partial
 
 
 def refuse_what_is_fixed(
@@ -21,7 +21,7 @@ def refuse_what_is_fixed(
 
     Raises:
         SchemaMismatchError: It was merged by other keys, in a mode with other rows, by another
-            time, or without versions that say deleted.
+            time, without versions that say deleted, or with a companion of other records.
     """
     history, renamed = contract.history, _renamed(contract, known, properties)
     faults = []
@@ -75,4 +75,8 @@ def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
     # Only versions that say deleted tell what is gone, or none does.
     if deletes and mode == "scd2" and (deletes == "mark") != marks(contract):
         faults.append(f"deletes: {deletes} cannot become {now}")
+    told, says = properties.get(PARTIAL), partial(contract)
+    # Of partial records the companion has each one, of whole ones those that no version shows.
+    if told not in (None, says) and before == mode == "scd2" and contract.history.remembers:
+        faults.append(f"ignore_null_updates: {told} cannot become {says}")
     return faults

@@ -11,6 +11,8 @@ MODE = "lakekit.mode"
 DELETES = "lakekit.deletes"
 # The column of `sequence_by`; empty where the times of versions are those of extracts.
 SEQUENCE = "lakekit.sequence"
+# Whether what the companion knows of records is partial: a null in them means "as before".
+PARTIAL = "lakekit.partial"
 CONTROL_DDL = {
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run that opened it, UTC'",
     "_source_file": "string COMMENT 'Landed object the version came from'",
@@ -102,6 +104,11 @@ def marks(contract: Contract) -> bool:
     return contract.history.deletes == "mark"
 
 
+def partial(contract: Contract) -> str:
+    """Return whether a null in a record means "as before", as a property tells it."""
+    return str(contract.history.ignore_null_updates).lower()
+
+
 def create_facts_table(contract: Contract, table: str) -> str:
     """Return the DDL of the table that keeps what a history needs for late changes."""
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in FACTS_DDL.items())]
@@ -149,6 +156,7 @@ def table_properties(contract: Contract) -> dict[str, str]:
         TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
         **({TRACKED_FIELDS: ",".join(structs)} if structs else {}),
         **({KEYS: ",".join(contract.keys)} if contract.keys else {}),
+        **({PARTIAL: partial(contract)} if contract.history.remembers else {}),
         **contract.table.properties,
     }
 

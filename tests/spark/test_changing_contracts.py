@@ -54,12 +54,13 @@ def _changing(named: str, chance: random.Random) -> Iterator[Combination]:
     """Yield contracts that a table takes one after the other: `scd1` first, if at all."""
     history, kinds = HISTORY[named]
     late = "sequence_by" in history
-    turn = chance.choice([0, 0, 2])
+    turn, partial = chance.choice([0, 0, 2]), chance.random() < 0.3
     for number in count():
         chosen = history | {
             "mode": "scd1" if number < turn else "scd2",
             "deletes": chance.choice(["close", "ignore"]),
-            "ignore_null_updates": chance.random() < 0.3,
+            # With a sequence it stays.
+            "ignore_null_updates": partial if late else chance.random() < 0.3,
             "tie_break": chance.choice(TIES),
         }
         if late:

@@ -110,6 +110,35 @@ def test_a_table_whose_versions_began_by_another_time_is_refused(mode, before, a
         evolve_times(timed(before, mode), timed(after, mode))
 
 
+@pytest.mark.parametrize("late", ["exact", "ignore"])
+@pytest.mark.parametrize(("before", "after"), [("false", "true"), ("true", "false")])
+def test_a_table_whose_companion_holds_other_records_is_refused(late, before, after) -> None:
+    """A version would be lost that it takes to know, or a null of before be a value now."""
+    fault = f"ignore_null_updates: {before} cannot become {after};"
+    was, becomes = (
+        timed("at", more=f", late_changes: {late}, ignore_null_updates: {each}")
+        for each in (before, after)
+    )
+    with pytest.raises(SchemaMismatchError, match=fault):
+        evolve_times(was, becomes)
+
+
+@pytest.mark.parametrize(("sequence", "mode"), [("none", "scd2"), ("at", "scd1"), ("at", "append")])
+def test_records_may_become_partial_where_no_companion_holds_them(sequence, mode) -> None:
+    after = timed(sequence, mode, more=", ignore_null_updates: true")
+
+    assert all("SET TBLPROPERTIES" in each for each in evolve_times(timed(sequence, mode), after))
+
+
+def test_a_table_that_does_not_say_whether_its_records_are_partial_learns_it() -> None:
+    properties = table_properties(timed("at"))
+    del properties["lakekit.partial"]
+
+    (told,) = evolve_times(timed("at"), timed("at"), properties)
+
+    assert told.endswith("SET TBLPROPERTIES ('lakekit.partial' = 'false')")
+
+
 def test_what_is_only_appended_may_be_told_apart_by_another_time() -> None:
     (told,) = evolve_times(timed("none", "append"), timed("at", "append"))
 
@@ -136,12 +165,12 @@ def test_a_renamed_column_stays_the_time_of_versions_even_after_a_crash(known: s
     assert len([each for each in renaming if "RENAME" in each]) == (known == "at")
 
 
-def timed(sequence: str, mode: str = "scd2", at: str = "at") -> Contract:
+def timed(sequence: str, mode: str = "scd2", at: str = "at", more: str = "") -> Contract:
     by = "" if sequence == "none" else f", sequence_by: {sequence}"
     return load_contract(
         "contract: orders\nsource: shop\nendpoint: {path: /orders}\nschema:\n"
         f"  - {{name: id, type: int}}\n  - {{name: {at}, type: timestamp}}\n"
-        f"  - {{name: day, type: date}}\nhistory: {{keys: [id], mode: {mode}{by}}}\n"
+        f"  - {{name: day, type: date}}\nhistory: {{keys: [id], mode: {mode}{by}{more}}}\n"
     )
 
 
