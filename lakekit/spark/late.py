@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
@@ -15,7 +15,7 @@ from lakekit.spark import order
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
-from lakekit.spark.late_facts import gather_facts
+from lakekit.spark.late_facts import gather_facts, with_neighbours
 from lakekit.spark.later import as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
@@ -56,7 +56,8 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     """Derive the versions of some keys again and compare them with what the table has."""
     names = list(merge.contract.keys)
     # It is looked at from several sides; the table itself is read once.
-    existing = write_down(merge.versions().join(keys, names), f"{merge.place}/existing")
+    versions = with_neighbours(merge.versions().join(keys, names), merge.contract)
+    existing = write_down(versions, f"{merge.place}/existing")
     own = rows.where("__aside IS NULL").join(keys, names, "left_semi")
     known = gather_facts(merge, existing, own, keys, facts)
     resolved = _resolve(known, merge.contract, merge.later)
@@ -81,19 +82,33 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
     )
     # A version shows its newest untracked values; the companion knows the record of its start.
     known = F.max(F.col("__known") & ~F.col("__gone")).over(moment)
-    told = facts.withColumn("__told", known)
-    told = told.where("NOT (__shown AND __told)").withColumns(
+    hashed = facts.withColumns(
         {
             "_row_hash": F.expr(row_hash(contract.tracked)),
             "__rest": F.expr(row_hash(contract.untracked)),
+            "__told": known,
         }
     )
+    told = _told_apart(hashed, moment).where("NOT (__shown AND __told)")
     return told.withColumn("__content", content_hash()).withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
         }
     )
+
+
+def _told_apart(facts: DataFrame, moment: WindowSpec) -> DataFrame:
+    """Let what tells a version from the one before it stay with whatever says the same then."""
+    names = [name for name in ("__split", "__dropped") if name in facts.columns]
+    version = F.when(F.col("__version"), F.struct("_row_hash", *names))
+    facts = facts.withColumn("__of", F.max(version).over(moment))
+    # What a partial record holds is not known before it is filled.
+    same = F.col("__partial") | (F.col("_row_hash") == F.col("__of._row_hash"))
+    for name in names:
+        held = F.when(same & ~F.col("__gone"), F.col(f"__of.{name}"))
+        facts = facts.withColumn(name, held)
+    return facts.drop("__of")
 
 
 def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:

@@ -20,6 +20,7 @@ from lakekit.spark.late_extracts import full_extract_facts
 from lakekit.spark.later import shows_first_values
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
+from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
 # As JSON tells them by itself, times are cut to milliseconds.
@@ -30,6 +31,26 @@ _WHOLE_TIMES = {
 }
 
 
+def with_neighbours(versions: DataFrame, contract: Contract) -> DataFrame:
+    """Add when the next version of a key begins (`__next`), and whether one is `__split`.
+
+    Two that meet and hold the same in what is tracked now were told apart by what was tracked when
+    the table was merged: they stay two.
+    """
+    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
+    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    state = F.when(~gone, F.expr(row_hash(contract.tracked)))
+    before = F.lag(F.struct(F.col("_valid_to").alias("to"), "__state")).over(forward)
+    split = (before["to"] == F.col("_valid_from")) & (before["__state"] == F.col("__state"))
+    rows = versions.withColumn("__state", state).withColumns(
+        {
+            "__next": F.lead("_valid_from").over(forward),
+            "__split": F.coalesce(split, F.lit(False)),
+        }
+    )
+    return rows.drop("__state")
+
+
 def gather_facts(
     merge: Merge, existing: DataFrame, own: DataFrame, keys: DataFrame, facts: Facts
 ) -> DataFrame:
@@ -37,7 +58,7 @@ def gather_facts(
 
     Args:
         merge: The run.
-        existing: All versions of these keys, each with `__earliest`.
+        existing: All versions of these keys, each with `__earliest` and its neighbours.
         own: The staged rows of these keys.
         keys: The keys, with `__earliest`: what full extracts said before that moment the versions
             show, and the gaps between them.
@@ -46,8 +67,8 @@ def gather_facts(
     Returns:
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version that may show a later one), `__known` (by the companion) and `__version`. An
-        absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
+        version that may show a later one), `__known` (by the companion), `__version` and `__split`.
+        An absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
         also `__dropped`, a hash of what a version holds in them.
     """
     extracts, names = facts.full_extracts, list(merge.contract.keys)
@@ -89,6 +110,7 @@ def _versions(existing: DataFrame, merge: Merge, full: Sequence[FullExtract]) ->
     return fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
+        split=F.col("__split"),
         dropped=None if held is None else F.when(~gone, held),
     )  # fmt: skip
 
@@ -104,10 +126,7 @@ def _told_by_extract(moment: Expression, full: Sequence[FullExtract]) -> Express
 
 def _gaps(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
     """A version that ends without a next one says that its key is gone, if no extract says it."""
-    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
-    ends = existing.withColumn("__next", F.lead("_valid_from").over(forward)).where(
-        "_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)"
-    )
+    ends = existing.where("_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)")
     ends = ends.where(~_told_by_extract(F.col("_valid_to"), full))
     return fact(
         contract, ends, ingested=F.col("_ingested_at"), moment=F.col("_valid_to"),

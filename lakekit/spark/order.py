@@ -87,6 +87,8 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
     known = F.col("__state") == F.col("__before")
+    if "__split" in rows.columns:
+        known = known & ~F.coalesce("__split", F.lit(False))
     if "__dropped" in rows.columns:
         # Of two versions that were told apart by a column since dropped, each stays.
         earlier = order.rowsBetween(Window.unboundedPreceding, -1)

@@ -5,9 +5,10 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
+from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.test_semantics_late import at, gone, told, with_history
+from tests.spark.test_semantics_late import TEXT, at, gone, told, with_history
 
 WHOLE = with_history("mode: scd2")
 PARTIAL = with_history("ignore_null_updates: true")
@@ -41,3 +42,37 @@ def test_a_table_whose_companion_holds_other_records_stays_as_it_is(
         told(load, "changes", 7, at(3, "c"), promise=then)
 
     assert rows("id, name") == [(1, "a", 5, None, True)]
+
+
+@pytest.mark.parametrize("late", [at(3, "b"), at(9, "a", city="y")], ids=["first", "last"])
+def test_versions_stay_that_a_column_told_apart_which_is_not_tracked_any_more(
+    load, rows, spark, table, late
+):
+    both = load_contract(TEXT.replace("[name]", "[name, city]"))
+    told(load, "changes", 10, at(5, "a", city="x"), at(7, "a", city="y"), promise=both)
+    create_or_evolve(spark, WHOLE, table)
+
+    told(load, "changes", 11, at(12, "a", city="z"))
+    told(load, "changes", 13, late)
+
+    assert rows("id, name, city")[-2:] == [
+        (1, "a", "x", 5, 7, False),
+        (1, "a", "z", 7, None, True),
+    ]
+
+
+def test_a_version_that_is_renewed_is_still_told_apart_by_a_dropped_column(
+    load, rows, spark, table
+):
+    fewer = load_contract(TEXT.replace("  - {name: city, type: string}\n", ""))
+    said = at(5, "a", city="x"), at(7, "b", city="y"), at(9, "a", city="z")
+    told(load, "changes", 10, *said)
+    create_or_evolve(spark, fewer, table)
+
+    told(load, "changes", 11, at(10, "a", seen=1), promise=fewer)
+    told(load, "changes", 12, at(7, "a"), promise=fewer)
+
+    assert rows("id, name, city, seen") == [
+        (1, "a", "x", None, 5, 9, False),
+        (1, "a", "z", 1, 9, None, True),
+    ]
