@@ -23,15 +23,21 @@ from lakekit.spark.records import sequence_of, tie
 from lakekit.spark.scopes import known_scopes
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.renamed import renamings
-from lakekit.sql.tables import FACTS_DDL, create_facts_table
+from lakekit.sql.tables import FACTS_DDL, MODE, create_facts_table
+
+_FULL = "_op IN ('X', 'L')"
 
 
 @dataclass(frozen=True)
 class FullExtract:
-    """A full extract that is merged: its moment (ISO, UTC) and its scopes; None is everywhere."""
+    """A full extract that is merged: its moment (ISO, UTC) and its scopes; None is everywhere.
+
+    latest: the table kept the latest rows only then; of an older row it has forgotten what it held.
+    """
 
     moment: str
     scopes: tuple[str, ...] | None
+    latest: bool = False
 
 
 class Facts:
@@ -57,20 +63,25 @@ class Facts:
         """
         if not self.exists:
             return []
-        merged = self._told().where("_op = 'X'")
-        rows = merged.selectExpr("CAST(_sequence AS string) AS moment", "_scopes").collect()
+        merged = self._told().where(_FULL)
+        columns = ("CAST(_sequence AS string) AS moment", "_scopes", "_op = 'L' AS latest")
+        rows = merged.selectExpr(*columns).collect()
+        # A preview sees the companion before its table begins to keep versions.
+        unmarked = self._merge.properties.get(MODE) == "scd1"
         renamed = renamings(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}
-        for moment, texts in rows:
+        versioned: set[str] = set()
+        for moment, texts, latest in rows:
+            versioned |= set() if latest or unmarked else {moment}
             scopes, other = known_scopes(texts, self._contract, renamed), at.get(moment, ())
             # Of several extracts of one moment, absence counts where it does in one.
             both = None if scopes is None or other is None else {*scopes, *other}
             at[moment] = None if both is None else tuple(sorted(both))
-        return [FullExtract(moment, at[moment]) for moment in sorted(at)]
+        return [FullExtract(m, at[m], latest=m not in versioned) for m in sorted(at)]
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""
-        return self._told().where("_op != 'X'")
+        return self._told().where(f"NOT {_FULL}")
 
     def _told(self) -> DataFrame:
         """Return what other runs have told; an attempt of this one may have told its facts."""

@@ -18,7 +18,7 @@ from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
-_EXTRACTS = "array<struct<moment:string,scopes:array<string>>>"
+_EXTRACTS = "array<struct<moment:string,scopes:array<string>,latest:boolean>>"
 
 
 def full_extract_facts(
@@ -31,7 +31,8 @@ def full_extract_facts(
     """Return the presences and absences of some keys in the full extracts since `__earliest`.
 
     A key was there if it was alive then, within the extract's scopes. Where the versions cannot
-    tell, the companion does: of keys that were there without a record that counts (W).
+    tell, the companion does: of keys that were there without a record that counts (W). What the
+    extracts of scd1 said before the first version of a key, that one had replaced.
     """
     contract = merge.contract
     told_then = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
@@ -40,6 +41,7 @@ def full_extract_facts(
         _by_key(merge, keys, existing, known)
         .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
         .withColumn("__at", _moment(F.col("__extract")))
+        .where(~(F.col("__extract.latest") & _begins_later()))
         .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
@@ -90,6 +92,12 @@ def _moment(extract: Expression) -> Expression:
 def _not_before_the_run(extract: Expression) -> Expression:
     """Whether a run says anything of the key that an extract may have judged otherwise."""
     return _moment(extract) >= F.col("__earliest")
+
+
+def _begins_later() -> Expression:
+    """Return whether a key has versions, and none began by `__at`."""
+    at, versions = F.col("__at"), F.col("__versions")
+    return (F.size(versions) > 0) & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
 
 
 def _holds(version: Expression) -> Expression:

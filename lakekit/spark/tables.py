@@ -1,5 +1,7 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
+from collections.abc import Mapping
+
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -8,7 +10,7 @@ from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.spark.iceberg import load_table
 from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import EVERY_TABLE, create_table
+from lakekit.sql.tables import EVERY_TABLE, MODE, create_table, mark_latest_extracts
 from lakekit.sqltypes import parse_type
 from lakekit.steps import CreateTablesResult
 
@@ -29,10 +31,10 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     if not spark.catalog.tableExists(table):
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
-    columns, properties, partition = describe_table(spark, table)
+    columns, known, partition = describe_table(spark, table)
     newest = newest_told(spark, table) if new_columns(contract, columns) else ""
     statements = evolve_table(
-        contract, table, columns, properties=properties, partition=partition, newest=newest
+        contract, table, columns, properties=known, partition=partition, newest=newest
     )
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         # They may be behind their table: a crash can come between the statements.
@@ -40,10 +42,17 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
             columns, properties, _ = describe_table(spark, beside)
             if beside == layout.facts_table(table):
                 statements += evolve_columns(contract, beside, columns)
+                statements = [*_mark_latest(contract, beside, known), *statements]
             statements += evolve_properties(beside, EVERY_TABLE, properties)
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))
+
+
+def _mark_latest(contract: Contract, facts: str, known: Mapping[str, str]) -> list[str]:
+    """Return what a companion is told before its table begins to keep versions."""
+    begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
+    return [mark_latest_extracts(facts)] if begins else []
 
 
 def newest_told(spark: SparkSession, table: str) -> str:

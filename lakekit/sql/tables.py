@@ -33,7 +33,8 @@ FACTS_DDL = {
     "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
     "_op": (
         "string COMMENT 'U: record, D: delete (scd1: what an extract of its scope lacked, too), "
-        "X: a full extract was merged, P: what a full extract held of a key, "
+        "X: a full extract was merged, L: one into scd1, before the table kept versions, "
+        "P: what a full extract held of a key, "
         "W: it held a key, but no record of its time'"
     ),
     "_partial": "boolean COMMENT 'Of a record: its nulls mean as before'",
@@ -122,6 +123,11 @@ def _columns(contract: Contract) -> list[str]:
         + (f" COMMENT {literal(column.description)}" if column.description else "")
         for column in contract.stored
     ]
+
+
+def mark_latest_extracts(table: str) -> str:
+    """Return what tells the full extracts so far in a companion from those into a history."""
+    return f"UPDATE {quote_table(table)} SET `_op` = 'L' WHERE `_op` = 'X'"
 
 
 def create_quarantine_table(contract: Contract, table: str) -> str:

@@ -209,5 +209,16 @@ def test_a_late_record_beside_a_new_and_a_renamed_column_is_told(load, plan):
     assert [(row["change"], row["from"].day) for row in told.samples["late"]] == [("insert", 5)]
 
 
+def test_a_table_that_begins_to_keep_versions_is_seen_as_it_will_be(load, plan):
+    """What the full extracts of scd1 said before its row of a key, that row has replaced."""
+    latest = load_contract(TEXT.replace("keys: [id]", "keys: [id], mode: scd1"))
+    told(load, "full", 10, at(5, "a"), promise=latest)
+    told(load, "full", 20, at(15, "b"), promise=latest)
+
+    seen = plan(21, at(3, "c"), promise=load_contract(TEXT), extract="changes")
+
+    assert [(row["from"].day, row["to"].day) for row in seen.samples["late"]] == [(3, 15)]
+
+
 def timed(day, name, **more):
     return {"id": 1, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}

@@ -11,6 +11,7 @@ from lakekit.spark.tables import create_or_evolve
 from tests.spark.test_semantics_late import TEXT, at, gone, told, with_history
 
 WHOLE = with_history("mode: scd2")
+LATEST = with_history("mode: scd1")
 PARTIAL = with_history("ignore_null_updates: true")
 
 
@@ -76,3 +77,23 @@ def test_a_version_that_is_renewed_is_still_told_apart_by_a_dropped_column(
         (1, "a", "x", None, 5, 9, False),
         (1, "a", "z", 1, 9, None, True),
     ]
+
+
+def test_full_extracts_of_scd1_do_not_tell_when_a_key_began(load, rows, spark, table):
+    other = at(1, "z", id=2)
+    told(load, "full", 10, at(5, "a"), other, promise=LATEST)
+    told(load, "full", 20, at(15, "b"), other, promise=LATEST)
+    create_or_evolve(spark, WHOLE, table)
+
+    told(load, "changes", 21, at(3, "c"))
+
+    assert rows("id, name")[:2] == [(1, "c", 3, 15, False), (1, "b", 15, None, True)]
+
+
+def test_a_key_that_full_extracts_of_scd1_lacked_is_gone(load, rows, spark, table):
+    told(load, "full", 10, at(1, "z", id=2), promise=LATEST)
+    create_or_evolve(spark, WHOLE, table)
+
+    told(load, "changes", 21, at(3, "c"))
+
+    assert rows("id, name")[0] == (1, "c", 3, 10, False)
