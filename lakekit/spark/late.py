@@ -137,7 +137,19 @@ def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Da
     kept = with_later(kept, contract, later)
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
-    return resolved.withColumn("__act", F.coalesce("__aside", "__act"))
+    return resolved.withColumns(
+        {"__act": F.coalesce("__aside", "__act"), "__opener": _opener(contract)}
+    )
+
+
+def _opener(contract: Contract) -> Expression:
+    """Return whether the run said what began the state that a resolved row is in."""
+    keys = [quote(key) for key in contract.keys]
+    # That of `order.resolve`, so that nothing is sorted again.
+    forward = Window.partitionBy(*keys, "__apart").orderBy("__moment")
+    so_far = forward.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    turn = F.when(F.col("__changes"), F.col("__said"))
+    return F.coalesce(F.last(turn, ignorenulls=True).over(so_far), F.lit(False))
 
 
 def _aside(contract: Contract) -> Expression:

@@ -60,6 +60,7 @@ def compare(
         F.coalesce("__rest", F.lit(0)).alias("__rest"),
         gone.alias("__gone"),
         "__said",
+        "__opener",
         F.lit(True).alias("__new"),
     )
     marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
@@ -88,11 +89,10 @@ def compare(
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    renewed = (
-        (_fills(contract, later) if later else alike) & ~F.col("__gone") & ~F.col("__old_gone")
-    )
+    renewed = _fills(contract, later) if later else alike
+    renewed = F.coalesce(renewed & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
     filled = (F.col("__change") == "replace") & renewed & ~alike
-    joined = joined.withColumn("__filled", filled)
+    joined = joined.withColumns({"__renewed": renewed, "__filled": filled})
     kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
     used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone", "__old_aware"]
     used += [f"__before_{each.name}" for each in later]
@@ -148,10 +148,13 @@ def version_counts() -> list[Expression]:
     """Return what is counted of the versions of `compare`."""
     kind, ends = F.col("__change"), F.col("__to").isNotNull()
     fresh = kind.isin("insert", "replace") & ~F.col("__gone") & ~F.col("__filled")
+    # The record that a version begins with opens it; it may show a later one.
+    renewed = F.col("__renewed")
+    opened = F.col("__opener") & ~renewed
     counted = {
-        "opened": fresh & F.col("__said"),
-        "restored": fresh & ~F.col("__said"),
-        "cut": (kind == "close") & F.col("__old_to").isNull(),
+        "opened": fresh & opened,
+        "restored": fresh & ~opened & ~(renewed & F.col("__said")),
+        "cut": kind.isin("close", "replace") & ends & F.col("__old_to").isNull(),
         "short": (kind == "insert") & ends,
         "alive": (kind != "drop") & ~ends,
         "changes": kind != "keep",

@@ -122,6 +122,9 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
         partial = F.lit(merge.batch.extract == "changes")
         rows = with_filled(rows.withColumn("__partial", partial), contract)
         rows = _with_later(rows, contract, sight)
+    if sight.behind:
+        # What has ended does not end again.
+        rows = rows.withColumn("__since", F.when(F.col("__ended").isNull(), F.col("__since")))
     resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
     settings = merge.settings_for(rows=sides.left) if sides.sifted else {}
     with session_settings(merge.spark, settings):
