@@ -167,7 +167,8 @@ def _publish(
         if target == seen.companion:
             rows = rows.unionByName(_told_under_way(have, seen, batches))
         new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
-        missing, wrong = difference(have, new)
+        # Facts are a set: a run that came again has told them again.
+        missing, wrong = difference(have, new, once=target == seen.companion)
         prefix = "" if target == table else "facts_"
         counts = {f"{prefix}missing": missing, f"{prefix}wrong": wrong}
         result = result.model_copy(update=counts)

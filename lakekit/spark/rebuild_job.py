@@ -14,6 +14,7 @@ from lakekit.runs.merged_runs import Seen, merged_runs
 from lakekit.spark.evidence import seen_runs
 from lakekit.spark.pin import pin
 from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
+from lakekit.spark.tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
 from lakekit.steps import RebuildTable, RebuildTableResult
 
@@ -67,7 +68,10 @@ def _rebuild(
             raise InvalidStepInputError(f"--keys {arguments.keys}: no such object")
         keys = read_keys(spark, contract, store.uri(arguments.keys))
     exists = spark.catalog.tableExists(table)
-    # First: a lease can expire, and what is merged then would be missing from the runs.
+    if exists:
+        create_or_evolve(spark, contract, table)
+    # First, but for that: a lease can expire, and what is merged then would be missing from the
+    # runs. What brings the table to its contract may be a commit, too.
     pinned = pin(spark, contract, table) if exists else None
     seen = seen_runs(spark, table) if exists else Seen()
     runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]

@@ -52,13 +52,21 @@ class Replacement:
         return rows
 
 
-def difference(have: DataFrame, new: Replacement) -> tuple[int, int]:
-    """Return how many rows a table lacks, and how many it should not have."""
+def difference(have: DataFrame, new: Replacement, *, once: bool = False) -> tuple[int, int]:
+    """Return how many rows a table lacks, and how many it should not have.
+
+    Args:
+        have: Its rows.
+        new: Those that it should have.
+        once: Whether a row says no more if it is there more than once.
+    """
     sides = [(new.part(new.rows), 1), (new.part(have), -1)]
     marked = [
         rows.select(_fingerprint(rows).alias("print"), F.lit(count).alias("n"))
         for rows, count in sides
     ]
+    if once:
+        marked = [rows.distinct() for rows in marked]
     both = marked[0].unionByName(marked[1]).groupBy("print").agg(F.sum("n").alias("n"))
     row = both.agg(
         F.coalesce(F.sum(F.greatest("n", F.lit(0))), F.lit(0)).alias("missing"),
@@ -134,12 +142,18 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     keys = [F.col(quote(key)) for key in new.contract.keys]
     order = Window.partitionBy(*keys).orderBy("_valid_from")
     versions = spark.sql(f"SELECT * FROM {sql.branch_of(table, BRANCH)}")
-    after = versions.withColumn("__next", F.lead("_valid_from").over(order))
+    after, right = (
+        rows.withColumn("__next", F.lead("_valid_from").over(order))
+        for rows in (versions, new.rows)
+    )
     end, following = F.col("_valid_to"), F.col("__next")
     clash = following.isNotNull() & (end.isNull() | (end > following))
-    row = after.where(clash).select(*keys).first()
+    gaps = [*new.contract.keys, "_valid_to", "__next"]
+    # A key that was gone for a time was so in the rows that should be there, too.
+    holes = after.where(end < following).join(right.select(*map(quote, gaps)), gaps, "left_anti")
+    row = after.where(clash).select(*keys).unionByName(holes.select(*keys)).first()
     if row is not None:
         raise InvariantViolatedError(
-            f"{table}: key {row.asDict()} would have versions that overlap; the table is wrong "
-            "before that time too, rebuild all of it"
+            f"{table}: key {row.asDict()} would have versions that overlap, or a hole between two; "
+            "the table is wrong before that time too, rebuild all of it"
         )

@@ -82,6 +82,15 @@ def test_a_damaged_table_becomes_what_it_was_key_by_key_or_as_a_whole(
     assert world.rows()[-1] == (3, "newer", 4, None, True)
 
 
+def test_a_table_behind_its_contract_is_brought_to_it_first(world: World) -> None:
+    load(world, 1, "here")
+    world.change_contract("history: {keys", "history: {track_history_columns: [], keys")
+
+    done = rebuilt(world)
+
+    assert (done["missing"], done["wrong"], done["committed"]) == (0, 0, False)
+
+
 def test_a_lease_keeps_rebuilds_and_loads_apart(world: World) -> None:
     load(world, 1, "here")
     held = world.lease(owner="another-run")

@@ -230,6 +230,28 @@ def test_repairs_what_held_from_a_time_on_and_refuses_if_what_stays_does_not_fit
     assert world.rows() == damaged
 
 
+def test_refuses_to_leave_a_hole_where_a_version_that_comes_begins_later(world):
+    wrong = "TIMESTAMP_NTZ '2026-01-03'"
+    world.damage(
+        f"UPDATE {{t}} SET _valid_to = {wrong} WHERE id = 1 AND _valid_to = '2026-01-05'",
+        f"UPDATE {{t}} SET _valid_from = {wrong} WHERE id = 1 AND _valid_from = '2026-01-05'",
+    )
+    damaged = world.rows()
+
+    with pytest.raises(InvariantViolatedError, match="a hole between two"):
+        world.rebuild(since=datetime(2026, 1, 5, 12, tzinfo=UTC))
+
+    assert world.rows() == damaged
+
+
+def test_facts_that_were_told_twice_are_not_wrong(world):
+    world.damage("INSERT INTO {t}_facts SELECT * FROM {t}_facts")
+
+    result = world.rebuild()
+
+    assert (result.facts_missing, result.facts_wrong, result.committed) == (0, 0, False)
+
+
 def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
     world.damage("DELETE FROM {t} WHERE id = 3")
     damaged = world.rows()
