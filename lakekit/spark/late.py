@@ -67,7 +67,7 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     return settled(as_told(resolved, merge.later), versions, keys, told | made)
 
 
-def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
+def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
     """Rank the facts of one key and moment; `__place` 1 counts."""
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
@@ -89,8 +89,12 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
             "__told": known,
         }
     )
+    hashed = hashed.withColumn("__content", content_hash())
+    if later:
+        # What is filled in afterwards is no other content.
+        hashed = hashed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
     told = _told_apart(hashed, moment).where("NOT (__shown AND __told)")
-    return told.withColumn("__content", content_hash()).withColumns(
+    return told.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
@@ -116,10 +120,7 @@ def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Da
 
     Those that do not count are `lost` if the run said them, and `unheard`, see `_aside`.
     """
-    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract)
-    if later:
-        # What is filled afterwards is no other content.
-        placed = placed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
+    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract, later)
     judged = with_verdicts(placed.where("__place = 1 OR __said"), contract)
     kept = judged.withColumn("__aside", _aside(contract)).where("__heard OR __aside IS NOT NULL")
     kept = kept.drop("__heard", "__held").withColumns(

@@ -36,23 +36,28 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     statements = evolve_table(
         contract, table, columns, properties=known, partition=partition, newest=newest
     )
+    # Before the table: while that is behind, a run makes it as it should be, after a crash too.
+    statements = _evolve_companion(spark, contract, table, known) + statements
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
-        # They may be behind their table: a crash can come between the statements.
         if spark.catalog.tableExists(beside):
-            columns, properties, _ = describe_table(spark, beside)
-            if beside == layout.facts_table(table):
-                statements += evolve_columns(contract, beside, columns)
-                statements = [*_mark_latest(contract, beside, known), *statements]
+            _, properties, _ = describe_table(spark, beside)
             statements += evolve_properties(beside, EVERY_TABLE, properties)
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))
 
 
-def _mark_latest(contract: Contract, facts: str, known: Mapping[str, str]) -> list[str]:
-    """Return what a companion is told before its table begins to keep versions."""
+def _evolve_companion(
+    spark: SparkSession, contract: Contract, table: str, known: Mapping[str, str]
+) -> list[str]:
+    """Return what brings a companion to the contract of its table, which has some properties."""
+    facts = layout.facts_table(table)
+    if not spark.catalog.tableExists(facts):
+        return []
+    columns, _, _ = describe_table(spark, facts)
     begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
-    return [mark_latest_extracts(facts)] if begins else []
+    told = [mark_latest_extracts(facts)] if begins else []
+    return told + evolve_columns(contract, facts, columns)
 
 
 def newest_told(spark: SparkSession, table: str) -> str:

@@ -109,3 +109,17 @@ def test_late_changes_compare_by_the_columns_that_are_tracked_now(
         (1, "b", 3, 15, 20),
         (1, "a", 2, 20, None),
     ]
+
+
+def test_a_companion_is_brought_to_the_contract_before_its_table(load, spark, table):
+    """A crash between the two leaves a table that the next run still brings to it."""
+    told(load, "changes", 2, at(1, "a", city="x"))
+    told(load, "changes", 4, at(3, "a", city="x"))
+    text = TEXT.replace("name: city,", "name: town, renamed_from: city,")
+
+    done = create_or_evolve(spark, load_contract(text), table).changes
+
+    (companion,) = (n for n, text in enumerate(done) if f"{table}_facts".split(".")[-1] in text)
+    assert "RENAME COLUMN" in done[companion]
+    assert companion == 0
+    assert len(done) > 1
