@@ -23,11 +23,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.model.terms import (
+    UNKNOWN,
     Key,
     Options,
     Record,
     Row,
     Run,
+    alike,
     content,
     fits,
     is_delete,
@@ -139,10 +141,9 @@ def versions(
         alive = last[2] if last else None
         if record is None and alive is None:
             continue
-        both = record is not None and alive is not None
-        if both and content(alive, columns) == content(record, columns):
-            if options.untracked == "overwrite":
-                found[-1][2] = record
+        if record is not None and alive is not None and alike(alive, record, columns):
+            newer, older = (record, alive) if options.untracked == "overwrite" else (alive, record)
+            found[-1][2] = {n: older.get(n) if v is UNKNOWN else v for n, v in newer.items()}
             continue
         if last is not None:
             last[1] = moment
@@ -154,7 +155,8 @@ def versions(
 def row(name: Record, columns: Sequence[str], options: Options, version: Any) -> Row:
     """Return a version as the table shows it."""
     start, end, record = version
-    values = {column: None if record is None else record.get(column) for column in columns}
+    told = {name: value for name, value in (record or {}).items() if value is not UNKNOWN}
+    values = {column: told.get(column) for column in columns}
     shown = {**name, **values, "_valid_from": start, "_valid_to": end, "_is_current": end is None}
     return {**shown, "_is_deleted": record is None} if options.deletes == "mark" else shown
 

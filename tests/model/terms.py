@@ -12,6 +12,7 @@ Record = dict[str, Any]
 Row = dict[str, Any]
 Key = tuple[Hashable, ...]
 BAD: Any = ("a value that does not fit the type of its column",)
+UNKNOWN: Any = ("a value of a column that the contract did not have yet",)
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ def content(record: Record, columns: Iterable[str]) -> tuple[Hashable, ...]:
     return tuple(canon(record.get(name)) for name in columns)
 
 
+def alike(one: Record, other: Record, columns: Iterable[str]) -> bool:
+    """Say whether two records hold the same in all columns that both tell of."""
+    told = [n for n in columns if one.get(n) is not UNKNOWN and other.get(n) is not UNKNOWN]
+    return content(one, told) == content(other, told)
+
+
 def comparable(rows: Iterable[Row]) -> Counter[Hashable]:
     """Return a table as a multiset, so that `==` compares two of them whatever their order."""
     return Counter(frozenset((name, canon(value)) for name, value in row.items()) for row in rows)
@@ -124,7 +131,8 @@ def tie_rank(record: Record, options: Options) -> tuple[tuple[bool, Any], ...]:
 def stored(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
     """Return the columns that are stored beside the keys."""
     hidden = {*options.keys, *options.except_columns}
-    names = dict.fromkeys(name for run in runs for record in run.records for name in record)
+    records = (record for run in runs for record in run.records)
+    names = dict.fromkeys(n for each in records for n, v in each.items() if v is not UNKNOWN)
     return tuple(name for name in names if name not in hidden)
 
 

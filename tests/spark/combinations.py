@@ -39,11 +39,13 @@ class Combination:
     faults: bool = False  # null keys, null sequences, values that do not fit
     ties: bool = True  # records of one key and moment may differ
     types: dict[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()  # columns that the contract does not have
 
     @property
     def columns(self) -> dict[str, str]:
         """Name and type of every column."""
-        return {**TYPES, **self.types}
+        known = {**TYPES, **self.types}
+        return {name: kind for name, kind in known.items() if name not in self.without}
 
     @property
     def contract(self) -> Contract:

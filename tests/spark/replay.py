@@ -184,7 +184,8 @@ class Replay:
 
 
 def _line(record: dict[str, Any], combination: Combination) -> bytes:
-    return ENCODER.encode({n: _json(v, combination.columns[n]) for n, v in record.items()})
+    kinds = combination.columns
+    return ENCODER.encode({n: _json(v, kinds[n]) for n, v in record.items() if n in kinds})
 
 
 def _json(value: Any, kind: str = "") -> Any:

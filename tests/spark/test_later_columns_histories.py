@@ -1,0 +1,82 @@
+"""Columns that a contract gets between two runs, over random histories, against the model.
+
+What was said before says nothing of them: the first value of a column fills in the version that
+holds it, wherever that begins, and opens none.
+"""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lakekit.spark.tables import create_or_evolve
+from tests.conftest import HISTORIES
+from tests.model.terms import UNKNOWN, Record, Run
+from tests.spark.combinations import CHANGES, MOVED, SCOPED, Combination
+from tests.spark.random_histories import NAMES, PLACES, random_runs
+from tests.spark.replay import Replay
+
+pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
+LATER = ("name", "place")
+# The first run of which the contract may have them.
+SINCE = 3
+SOME: dict[str, list[Any]] = {
+    name: [value for value in pool if value is not None]
+    for name, pool in (("name", NAMES), ("place", PLACES))
+}
+CASES = (
+    Combination("all_kinds", {**CHANGES}),
+    Combination("mark", {**CHANGES, "deletes": "mark"}),
+    Combination("in_order", {**CHANGES}, late=False),
+    Combination("untracked", {**CHANGES, "track_history_except": ["n", "score", "tags", "seen"]}),
+    Combination("scope", {**CHANGES, **SCOPED}),
+    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}, MOVED),
+    Combination("by_extraction_time", {}, ("full", "incremental"), late=False),
+    Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED),
+)
+
+
+def pytest_generate_tests(metafunc):
+    long = metafunc.config.getoption("histories") > HISTORIES
+    first = metafunc.config.getoption("seed")
+    chosen = CASES if long else CASES[:2]
+    told = [(c, s) for c in chosen for s in range(first, first + (12 if long else 1))]
+    metafunc.parametrize(("combination", "seed"), told, ids=[f"{c.name}-{s}" for c, s in told])
+
+
+def test_columns_that_come_later_open_no_versions(spark, table, tmp_path, combination, seed):
+    chance = random.Random(f"{combination.name}-{seed}")
+    runs = _told_by_full_last(random_runs(combination, seed, keys=60, runs=8))
+    # By their times the later runs are the younger ones; what they say may be of any time.
+    times = sorted(run.time for run in runs)
+    turns = {name: chance.choice([SINCE, SINCE + 1]) for name in LATER}
+    story = Replay(spark, combination, table, tmp_path)
+
+    for number, run in enumerate(runs):
+        missing = tuple(name for name in LATER if number < turns[name])
+        story.combination = replace(combination, without=missing)
+        create_or_evolve(spark, story.combination.contract, table)
+        records = [_told(chance, record, missing) for record in run.records]
+        story.check(Run(run.kind, times[number], records))
+
+
+def _told_by_full_last(runs: list[Run]) -> list[Run]:
+    """Let a full extract, if it knows the columns, be the last: what is said first then changes."""
+    before, since = runs[:SINCE], runs[SINCE:]
+    full = [run for run in since if run.kind == "full"]
+    return [*before, *(run for run in since if run.kind != "full"), *full[:1]]
+
+
+def _told(chance: random.Random, record: Record, missing: tuple[str, ...]) -> Record:
+    """Return a record as the source tells it: without some columns, or with a value in each.
+
+    Of a column that was null as it came, an extract that changes nothing else leaves no trace.
+    """
+    said = dict(record)
+    for name in LATER:
+        if name in missing:
+            said[name] = UNKNOWN
+        elif said[name] is None:
+            said[name] = chance.choice(SOME[name])
+    return said
