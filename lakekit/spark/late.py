@@ -3,7 +3,6 @@
 Only keys that a late change touches come here; a run without late changes pays nothing.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column as Expression
@@ -16,14 +15,12 @@ from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts, with_neighbours
-from lakekit.spark.later import as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
 from lakekit.spark.timeliness import content_hash
 from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
-from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash, state_hash
 
 
@@ -59,15 +56,14 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     versions = with_neighbours(merge.versions().join(keys, names), merge.contract)
     existing = write_down(versions, f"{merge.place}/existing")
     own = rows.where("__aside IS NULL").join(keys, names, "left_semi")
-    known = gather_facts(merge, existing, own, keys, facts)
-    resolved = _resolve(known, merge.contract, merge.later)
+    resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
     resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
-    changes = compare(resolved, existing, merge.contract, merge.later)
+    changes = compare(resolved, existing, merge.contract)
     versions, made = write_counted(changes, f"{merge.place}/versions", *version_counts())
-    return settled(as_told(resolved, merge.later), versions, keys, told | made)
+    return settled(resolved, versions, keys, told | made)
 
 
-def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
+def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
     """Rank the facts of one key and moment; `__place` 1 counts."""
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
@@ -89,12 +85,8 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
             "__told": known,
         }
     )
-    hashed = hashed.withColumn("__content", content_hash())
-    if later:
-        # What is filled in afterwards is no other content.
-        hashed = hashed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
     told = _told_apart(hashed, moment).where("NOT (__shown AND __told)")
-    return told.withColumns(
+    return told.withColumn("__content", content_hash()).withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
@@ -115,12 +107,12 @@ def _told_apart(facts: DataFrame, moment: WindowSpec) -> DataFrame:
     return facts.drop("__of")
 
 
-def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
+def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
     """Order the facts, keep the one that counts at each moment, and say what it does.
 
     Those that do not count are `lost` if the run said them, and `unheard`, see `_aside`.
     """
-    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract, later)
+    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract)
     judged = with_verdicts(placed.where("__place = 1 OR __said"), contract)
     kept = judged.withColumn("__aside", _aside(contract)).where("__heard OR __aside IS NOT NULL")
     kept = kept.drop("__heard", "__held").withColumns(
@@ -135,7 +127,6 @@ def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Da
         row = ", ".join(quote(c.name) for c in contract.stored)
         kept = kept.withColumn("__base_row", F.expr(f"if(false, struct({row}), NULL)"))
         kept = with_filled(kept, contract).drop("__base_row", "__record", "__life")
-    kept = with_later(kept, contract, later)
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
     return resolved.withColumns(

@@ -17,7 +17,6 @@ from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_af
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.forms import dropped_names
 from lakekit.spark.late_extracts import full_extract_facts
-from lakekit.spark.later import shows_first_values
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
@@ -76,7 +75,7 @@ def gather_facts(
     if facts.exists:
         known = facts.records().join(keys, names, "left_semi")
     parts = [
-        _versions(existing, merge, extracts),
+        _versions(existing, merge.contract, extracts),
         _gaps(existing, merge.contract, extracts),
         _said(own, merge),
     ]
@@ -84,7 +83,7 @@ def gather_facts(
         parts.append(_presence(own, merge))
     if known is not None:
         if extracts:
-            parts.append(full_extract_facts(merge, keys, existing, known, extracts))
+            parts.append(full_extract_facts(merge.contract, keys, existing, known, extracts))
         parts.append(_known(known.where("_op != 'W'"), merge.contract))
     union = parts[0]
     for part in parts[1:]:
@@ -92,19 +91,19 @@ def gather_facts(
     return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
 
 
-def _versions(existing: DataFrame, merge: Merge, full: Sequence[FullExtract]) -> DataFrame:
+def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
     """Each version says its content at its start; one that a full extract brought back less so.
 
-    One whose untracked columns were renewed, or whose later columns filled, shows a later record
-    (`__shown`): the companion knows the one of its start.
+    One whose untracked columns were renewed shows a later record (`__shown`): the companion knows
+    the one of its start.
     """
-    contract, start = merge.contract, F.col("_valid_from")
+    start = F.col("_valid_from")
     brought = _at_extract(start, full) & (sequence_of(contract) < start)
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     existing = existing.where(~(gone & _told_by_extract(start, full)))
     rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
-    renewed = renewed_after(start, contract) | shows_first_values(merge.later)
+    renewed = renewed_after(start, contract)
     names = dropped_names(existing, contract)
     held = F.xxhash64(F.to_json(F.struct(*map(quote, names)), _WHOLE_TIMES)) if names else None
     return fact(

@@ -48,14 +48,12 @@ class Sight:
         None is each one that is not named.
     behind: the run is a full extract older than the end of a version that is not current.
     later: tracked columns that the table got after its first version, and that the run may fill.
-    unaware: the run was extracted when the table did not have all its columns.
     """
 
     newest_full: str | None = None
     newest_by_scope: Mapping[str | None, str] | None = None
     behind: bool = False
     later: tuple[Later, ...] = ()
-    unaware: bool = False
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:

@@ -73,7 +73,6 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         newest_by_scope=facts.newest_by_scope(),
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=tuple(each for each in merge.later if each.is_filled_by(extracted)),
-        unaware=any(each.until is not None and extracted <= each.until for each in merge.later),
     )
     staged = stage(merge, sight, facts.deletions())
     refuse(merge, staged.counts)

@@ -77,7 +77,6 @@ def _attempt(merge: Merge) -> MergeResult | None:
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
     if seen.has_told(merge.spark, batch.run_id):
-        _tell_filled(merge)
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
     known = merge.spark.table(quote_table(table)).columns

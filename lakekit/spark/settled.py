@@ -1,6 +1,6 @@
 """Settled keys: what their new versions change in the table, and what is counted of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -11,9 +11,7 @@ from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
 from lakekit.spark.forms import dropped_names
-from lakekit.spark.later import aware
 from lakekit.sql.identifiers import quote
-from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
@@ -41,9 +39,7 @@ class Settled:
     facts: DataFrame | None = None
 
 
-def compare(
-    resolved: DataFrame, existing: DataFrame, contract: Contract, later: Sequence[Later] = ()
-) -> DataFrame:
+def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> DataFrame:
     """Return what must change in the table, found by key and start of validity."""
     names, dropped = contract.content, dropped_names(existing, contract)
     keys = list(contract.keys)
@@ -73,7 +69,6 @@ def compare(
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
         marked.alias("__old_gone"),
         F.lit(True).alias("__old"),
-        *(_old_hashes(contract, later) if later else []),
         *[F.col(quote(name)).alias(f"__held_{name}") for name in dropped],
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
@@ -89,33 +84,11 @@ def compare(
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    renewed = _fills(contract, later) if later else alike
-    renewed = F.coalesce(renewed & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
-    filled = (F.col("__change") == "replace") & renewed & ~alike
-    joined = joined.withColumns({"__renewed": renewed, "__filled": filled})
+    renewed = F.coalesce(alike & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
     kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
-    used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone", "__old_aware"]
-    used += [f"__before_{each.name}" for each in later]
+    kept["__renewed"] = renewed
+    used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone"]
     return joined.withColumns(kept).drop(*used, *[f"__held_{name}" for name in dropped])
-
-
-def _old_hashes(contract: Contract, later: Sequence[Later]) -> list[Expression]:
-    """Return the hash of the columns that are not later, and those of each that is."""
-    hashes = [_column_hash(contract, each).alias(f"__before_{each.name}") for each in later]
-    return [F.expr(row_hash(aware(contract, later))).alias("__old_aware"), *hashes]
-
-
-def _fills(contract: Contract, later: Sequence[Later]) -> Expression:
-    """Whether a version holds what it held before, but for first values of later columns."""
-    fits = F.expr(row_hash(aware(contract, later))) == F.col("__old_aware")
-    for each in later:
-        before = F.col(quote(f"__before_{each.name}"))
-        fits = fits & ((before == 0) | (before == _column_hash(contract, each)))
-    return fits
-
-
-def _column_hash(contract: Contract, each: Later) -> Expression:
-    return F.expr(row_hash([contract.column(each.name)]))
 
 
 def _unseen() -> Expression:
@@ -127,7 +100,7 @@ def _unseen() -> Expression:
     unheard = F.col("__act") == "unheard"
     # What brought a key back, if a later record renewed it.
     renewed = (F.col("__priority") == PRESENCE) & hidden
-    return (record & fresh & (hidden | deleted | F.col("__filled"))) | unheard | renewed
+    return (record & fresh & (hidden | deleted)) | unheard | renewed
 
 
 def fact_counts() -> list[Expression]:
@@ -147,9 +120,8 @@ def fact_counts() -> list[Expression]:
 def version_counts() -> list[Expression]:
     """Return what is counted of the versions of `compare`."""
     kind, ends = F.col("__change"), F.col("__to").isNotNull()
-    fresh = kind.isin("insert", "replace") & ~F.col("__gone") & ~F.col("__filled")
+    fresh, renewed = kind.isin("insert", "replace") & ~F.col("__gone"), F.col("__renewed")
     # The record that a version begins with opens it; it may show a later one.
-    renewed = F.col("__renewed")
     opened = F.col("__opener") & ~renewed
     counted = {
         "opened": fresh & opened,

@@ -61,15 +61,9 @@ def _evolve_companion(
 
 
 def newest_told(spark: SparkSession, table: str) -> str:
-    """Return the newest extraction time that a table knows; the year 1 if it is empty.
-
-    A run that only says what is known shows in its companion.
-    """
-    known = spark.table(quote_table(table)).select("_ingested_at")
-    if spark.catalog.tableExists(beside := layout.facts_table(table)):
-        known = known.unionAll(spark.table(quote_table(beside)).select("_ingested_at"))
+    """Return the newest extraction time that a table's rows show; the year 1 if it is empty."""
     newest = "coalesce(max(_ingested_at), TIMESTAMP_NTZ '0001-01-01')"
-    told = known.selectExpr(f"CAST({newest} AS string) AS newest").first()
+    told = spark.table(quote_table(table)).selectExpr(f"CAST({newest} AS string) AS newest").first()
     return str(told["newest"]) if told else ""
 
 

@@ -147,9 +147,6 @@ def with_lateness(
     if sight.newest_by_scope is not None:
         late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")
-    if contract.history.exact:
-        # Which of its records say something of a later column the versions do not tell.
-        late = late | _first_values(sight, contract)
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     if aside:
@@ -186,19 +183,6 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))
     return F.when(F.col("__gone"), gone).otherwise(again)
-
-
-def _first_values(sight: Sight, contract: Contract) -> Expression:
-    """Whether a row may fill columns of its current version, or be filled itself."""
-    if sight.unaware or not sight.later:
-        return F.lit(sight.unaware)
-    if not contract.history.ignore_null_updates:
-        return fills(sight, contract) & (F.col("__digest") != F.col("__base_hash"))
-    first = F.lit(False)
-    for each in sight.later:
-        said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
-        first = first | ((said != 0) & (held == 0))
-    return first
 
 
 def why_aside(contract: Contract) -> Expression:

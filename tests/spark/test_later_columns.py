@@ -6,7 +6,6 @@ from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS, LATER_UNTIL
 from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, gone, told
 
 
 def grown(text, *names):
@@ -51,52 +50,3 @@ def test_a_table_with_one_time_for_all_later_columns_is_filled_still(
 
     load(4, {"id": 1, "name": "a"}, promise=both if again else one)
     assert [row[:2] for row in rows("id, zip")] == [(1, "1"), (1, None), (2, None)]
-
-
-ZIP = grown(TEXT, "zip").replace("[name]", "[name, zip]")
-ALIKE = [(1, "a", "x", 1, None, True)]
-
-
-def test_what_was_said_again_before_a_column_came_opens_no_version(load, rows, spark, table):
-    told(load, "full", 1, at(1, "a"))
-    told(load, "full", 3, at(2, "a"))
-    create_or_evolve(spark, load_contract(ZIP), table)
-
-    done = told(load, "full", 5, at(2, "a", zip="x"), promise=load_contract(ZIP))
-
-    assert (done.opened, done.closed, done.restored) == (0, 0, 0)
-    assert rows("id, name, zip") == ALIKE
-
-
-# Of each key: what the runs of some days say, and the versions of then.
-STORIES = (
-    ({5: at(5, "a", zip="x"), 6: at(4, "a", zip="x")}, [("a", "x", 2, None)]),
-    ({5: at(5, "a", zip="x"), 6: at(4, "a", zip="y")}, [("a", "y", 2, 5), ("a", "x", 5, None)]),
-    ({5: at(4, "a"), 6: at(5, "a", zip="x")}, [("a", None, 2, 5), ("a", "x", 5, None)]),
-    (
-        {5: at(5, "a", zip="x"), 6: at(4, "b", zip="y")},
-        [("a", None, 2, 4), ("b", "y", 4, 5), ("a", "x", 5, None)],
-    ),
-    ({5: at(5, "a", zip="x"), 6: gone(4)}, [("a", None, 2, 4), ("a", "x", 5, None)]),
-    ({5: at(5, "a", zip="x"), 6: at(1, "a", zip="y")}, [("a", "y", 1, 5), ("a", "x", 5, None)]),
-    # It was extracted before the column came, and is merged afterwards.
-    ({5: at(4, "a", zip="x"), 2: at(5, "a")}, [("a", "x", 2, None)]),
-)
-
-
-@pytest.mark.parametrize("order", [(5, 6, 2), (6, 2, 5), (2, 5, 6)])
-@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
-def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, untracked, order):
-    options = f"keys: [id], untracked: {untracked}"
-    before, after = (load_contract(text.replace("keys: [id]", options)) for text in (TEXT, ZIP))
-    for day in (2, 3):
-        told(load, "changes", day, *[at(day, "a", id=n) for n in range(7)], promise=before)
-    create_or_evolve(spark, after, table)
-
-    for day in order:
-        said = [runs[day] | {"id": n} for n, (runs, _) in enumerate(STORIES) if day in runs]
-        load(day, *said, extract="changes", run_id=f"then-{day}", promise=after)
-
-    found = rows("id, name, zip")
-    for n, (_, versions) in enumerate(STORIES):
-        assert [row[1:5] for row in found if row[0] == n] == versions, n
