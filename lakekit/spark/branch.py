@@ -65,11 +65,15 @@ def work_of(branch: str) -> str:
 
 def _without(known: Any, refs: Any, branch: str) -> Any:
     """Remove a branch and those beside it, which crashes left or another process writes on."""
-    beside = f"{_WORK}{branch}_"
-    for name in known.refs():
-        if name == branch or name.startswith(beside):
-            refs = refs.removeBranch(name)
+    for name in _beside(known, branch, itself=True):
+        refs = refs.removeBranch(name)
     return refs
+
+
+def _beside(known: Any, branch: str, *, itself: bool = False) -> list[str]:
+    """Return the branches that are beside one, and that too if it is there and asked for."""
+    begins = f"{_WORK}{branch}_"
+    return [n for n in known.refs() if n.startswith(begins) or (itself and n == branch)]
 
 
 def _begin(known: Any, refs: Any, branch: str, at: int, work: str) -> Any:
@@ -107,9 +111,31 @@ def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
     """Drop a branch if it is there; if others commit all the while, the next run will."""
 
     def dropped(known: Any, refs: Any) -> Any:
-        return known.refs().containsKey(branch) and _without(known, refs, branch)
+        return _beside(known, branch, itself=True) and _without(known, refs, branch)
 
     _change(spark, table, dropped)
+
+
+def give_up(spark: SparkSession, table: str, branch: str, work: str, *, told: bool) -> None:
+    """Drop what an attempt has begun, and leave what another process of its run is at work on.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        table: Identifier of the table.
+        branch: The branch of the run; while it is there, what that has told does not count.
+        work: The one that the attempt has written on; empty if on none.
+        told: Whether it may have told something.
+    """
+
+    def given_up(known: Any, refs: Any) -> Any:
+        beside = _beside(known, branch)
+        mine = work in beside
+        refs = refs.removeBranch(work) if mine else refs
+        if told or {*beside} - {work} or not known.refs().containsKey(branch):
+            return mine and refs
+        return refs.removeBranch(branch)
+
+    _change(spark, table, given_up)
 
 
 def fast_forward(

@@ -26,18 +26,20 @@ from lakekit.sql.renamed import renamings
 from lakekit.sql.tables import FACTS_DDL, MODE, create_facts_table
 
 _FULL = "_op IN ('X', 'L')"
+_LAST = "TIMESTAMP_NTZ '9999-12-31'"
 
 
 @dataclass(frozen=True)
 class FullExtract:
     """A full extract that is merged: its moment (ISO, UTC) and its scopes; None is everywhere.
 
-    latest: the table kept the latest rows only then; of an older row it has forgotten what it held.
+    latest_until: if the table kept the latest rows only then, the newest extraction time that it
+    knew when it began to keep versions; of older rows it has forgotten what they held.
     """
 
     moment: str
     scopes: tuple[str, ...] | None
-    latest: bool = False
+    latest_until: str | None = None
 
 
 class Facts:
@@ -64,20 +66,25 @@ class Facts:
         if not self.exists:
             return []
         merged = self._told().where(_FULL)
-        columns = ("CAST(_sequence AS string) AS moment", "_scopes", "_op = 'L' AS latest")
-        rows = merged.selectExpr(*columns).collect()
         # A preview sees the companion before its table begins to keep versions.
-        unmarked = self._merge.properties.get(MODE) == "scd1"
+        until = "_ingested_at" if self._merge.properties.get(MODE) != "scd1" else _LAST
+        marked = f"CAST(if(_op = 'L' OR {until} = {_LAST}, {until}, NULL) AS string) AS until"
+        columns = ("CAST(_sequence AS string) AS moment", "_scopes", marked)
+        rows = merged.selectExpr(*columns).collect()
         renamed = renamings(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}
-        versioned: set[str] = set()
-        for moment, texts, latest in rows:
-            versioned |= set() if latest or unmarked else {moment}
+        untils: dict[str, list[str | None]] = {}
+        for moment, texts, until in rows:
+            untils.setdefault(moment, []).append(until)
             scopes, other = known_scopes(texts, self._contract, renamed), at.get(moment, ())
             # Of several extracts of one moment, absence counts where it does in one.
             both = None if scopes is None or other is None else {*scopes, *other}
             at[moment] = None if both is None else tuple(sorted(both))
-        return [FullExtract(m, at[m], latest=m not in versioned) for m in sorted(at)]
+        # One of several that was merged into versions tells them all.
+        latest = {
+            m: None if None in each else max(filter(None, each)) for m, each in untils.items()
+        }
+        return [FullExtract(m, at[m], latest[m]) for m in sorted(at)]
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""

@@ -16,7 +16,7 @@ from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
-_EXTRACTS = "array<struct<moment:string,scopes:array<string>,latest:boolean>>"
+_EXTRACTS = "array<struct<moment:string,scopes:array<string>,latest_until:string>>"
 
 
 def full_extract_facts(
@@ -38,7 +38,7 @@ def full_extract_facts(
         _by_key(contract, keys, existing, known)
         .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
         .withColumn("__at", _moment(F.col("__extract")))
-        .where(~(F.col("__extract.latest") & _begins_later()))
+        .where(~F.coalesce(_had_replaced(), F.lit(False)))
         .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
@@ -68,7 +68,9 @@ def _by_key(
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     # What is stored is of the columns of its time.
     hashed = F.expr(row_hash(contract.tracked)).alias("hash")
-    version = F.struct("_valid_from", "_valid_to", gone.alias("gone"), hashed, content)
+    version = F.struct(
+        "_valid_from", "_valid_to", gone.alias("gone"), hashed, content, "_ingested_at"
+    )
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
     record = F.struct(at, op, "_ingested_at", hashed, "_partial", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
@@ -91,10 +93,18 @@ def _not_before_the_run(extract: Expression) -> Expression:
     return _moment(extract) >= F.col("__earliest")
 
 
-def _begins_later() -> Expression:
-    """Return whether a key has versions, and none began by `__at`."""
+def _had_replaced() -> Expression:
+    """Return whether scd1 may have replaced what an extract held of a key: none began by `__at`.
+
+    A key that came after the table began to keep versions had no row then.
+    """
     at, versions = F.col("__at"), F.col("__versions")
-    return (F.size(versions) > 0) & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
+    until = F.col("__extract.latest_until").cast("timestamp_ntz")
+    # One that is renewed shows a younger run: the companion knows the one of its start.
+    known = F.exists(versions, lambda v: v["_ingested_at"] <= until) | F.exists(
+        "__records", lambda r: (r["op"] == "U") & (r["_ingested_at"] <= until)
+    )
+    return known & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
 
 
 def _holds(version: Expression) -> Expression:

@@ -24,6 +24,7 @@ from lakekit.spark.tables import describe_table, newest_told
 from lakekit.sql.evolve import evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.later import with_added
+from lakekit.sql.renamed import noted_names
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import control_ddl
 
@@ -60,7 +61,8 @@ class _Preview(Merge):
     def properties(self) -> dict[str, str]:
         known = super().properties if self.exists else {}
         newest = newest_told(self.spark, self.table) if self.added else ""
-        return {**known, **with_added(known, self.added, self.renames, newest)}
+        names = noted_names(self.contract, self.table, self.renames, known)
+        return {**known, **with_added(known, self.added, self.renames, newest), **names}
 
     def versions(self) -> DataFrame:
         return super().versions() if self.seen is None else self.seen

@@ -13,8 +13,8 @@ from lakekit.errors import InvariantViolatedError
 from lakekit.spark.branch import (
     branch_head,
     branch_name,
-    drop_branch,
     fast_forward,
+    give_up,
     leave,
     open_branch,
     work_of,
@@ -61,9 +61,8 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
             elif leave(spark, table, branch, stands):
                 done = plan.result
     finally:
-        # While that of the run is there, what it has told does not count.
         if done is None:
-            drop_branch(spark, table, work if tells else branch)
+            give_up(spark, table, branch, work, told=tells)
     return done
 
 

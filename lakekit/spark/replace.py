@@ -26,6 +26,7 @@ from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 
 BRANCH = f"{PREFIX}rebuild"
+_NEXT = {"__next": "_valid_from", "__next_to": "_valid_to"}
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     order = Window.partitionBy(*keys).orderBy("_valid_from")
     versions = spark.sql(f"SELECT * FROM {sql.branch_of(table, BRANCH)}")
     after, right = (
-        rows.withColumn("__next", F.lead("_valid_from").over(order))
+        rows.withColumns({name: F.lead(column).over(order) for name, column in _NEXT.items()})
         for rows in (versions, new.rows)
     )
     end, following = F.col("_valid_to"), F.col("__next")
@@ -151,6 +152,8 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     gaps = [*new.contract.keys, "_valid_to", "__next"]
     # A key that was gone for a time was so in the rows that should be there, too.
     holes = after.where(end < following).join(right.select(*map(quote, gaps)), gaps, "left_anti")
+    # What stays on both sides is as it was.
+    holes = new.part(holes.withColumn("_valid_to", F.col("__next_to")))
     row = after.where(clash).select(*keys).unionByName(holes.select(*keys)).first()
     if row is not None:
         raise InvariantViolatedError(

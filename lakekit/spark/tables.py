@@ -1,12 +1,13 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.spark.iceberg import load_table
 from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
@@ -37,7 +38,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         contract, table, columns, properties=known, partition=partition, newest=newest
     )
     # Before the table: while that is behind, a run makes it as it should be, after a crash too.
-    statements = _evolve_companion(spark, contract, table, known) + statements
+    statements = _evolve_companion(spark, contract, table, columns, known) + statements
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         if spark.catalog.tableExists(beside):
             _, properties, _ = describe_table(spark, beside)
@@ -48,22 +49,70 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
 
 
 def _evolve_companion(
-    spark: SparkSession, contract: Contract, table: str, known: Mapping[str, str]
+    spark: SparkSession,
+    contract: Contract,
+    table: str,
+    has: Mapping[str, str],
+    known: Mapping[str, str],
 ) -> list[str]:
-    """Return what brings a companion to the contract of its table, which has some properties."""
+    """Return what brings a companion to the contract of its table.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        contract: What the table should be.
+        table: Its identifier.
+        has: Its columns.
+        known: Its properties.
+
+    Raises:
+        SchemaMismatchError: A renaming was cut short, and the contract does not finish it.
+    """
     facts = layout.facts_table(table)
     if not spark.catalog.tableExists(facts):
         return []
     columns, _, _ = describe_table(spark, facts)
+    _refuse_half_renamed(contract, facts, has, columns)
     begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
-    told = [mark_latest_extracts(facts)] if begins else []
+    told = [mark_latest_extracts(facts, newest_told(spark, table))] if begins else []
     return told + evolve_columns(contract, facts, columns)
 
 
+def _refuse_half_renamed(
+    contract: Contract, facts: str, has: Collection[str], columns: Collection[str]
+) -> None:
+    """Raise if a companion would get a column, empty, that it has by the name of another contract.
+
+    Args:
+        contract: What its table should be.
+        facts: Its identifier.
+        has: The columns of its table.
+        columns: Its own.
+    """
+    there, wanted = ({name.lower() for name in names} for names in (has, _names(contract)))
+    lacks = sorted(name for name in new_columns(contract, columns) if name.lower() in there)
+    other = sorted(name for name in columns if name.lower() not in there | wanted)
+    renamed = {old.lower() for old in contract.renames(columns)}
+    if lacks and (other := [name for name in other if name.lower() not in renamed]):
+        raise SchemaMismatchError(
+            f"{facts}: it has {', '.join(other)} where its table has {', '.join(lacks)}, as a "
+            "renaming was cut short: finish it by the contract that begins it, then change that"
+        )
+
+
+def _names(contract: Contract) -> list[str]:
+    return [column.name for column in contract.stored]
+
+
 def newest_told(spark: SparkSession, table: str) -> str:
-    """Return the newest extraction time that a table's rows show; the year 1 if it is empty."""
+    """Return the newest extraction time that a table knows; the year 1 if it is empty.
+
+    A run that only says what is known shows in its companion.
+    """
+    known = spark.table(quote_table(table)).select("_ingested_at")
+    if spark.catalog.tableExists(beside := layout.facts_table(table)):
+        known = known.unionAll(spark.table(quote_table(beside)).select("_ingested_at"))
     newest = "coalesce(max(_ingested_at), TIMESTAMP_NTZ '0001-01-01')"
-    told = spark.table(quote_table(table)).selectExpr(f"CAST({newest} AS string) AS newest").first()
+    told = known.selectExpr(f"CAST({newest} AS string) AS newest").first()
     return str(told["newest"]) if told else ""
 
 

@@ -11,7 +11,7 @@ from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.later import with_added
 from lakekit.sql.line_hash import EVOLVED
-from lakekit.sql.renamed import is_noted, noted_names, renamings
+from lakekit.sql.renamed import is_noted, left_names, noted_names, renamings
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
@@ -58,6 +58,7 @@ def evolve_table(
     added, renames = new_columns(contract, columns), contract.renames(columns)
     # A column may be new and have a name that another leaves: once that is noted, it is meant.
     become = {} if is_noted(renamings(properties), renames) else renames
+    _refuse_names_of_partitions(table, [*renames.values(), *added], partition, properties, renames)
     later = with_added(properties, added, become, newest)
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
@@ -74,6 +75,28 @@ def evolve_table(
     if _must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
         statements.append(_rehash(contract, table))
     return statements + evolve_properties(table, table_properties(contract), properties)
+
+
+def _refuse_names_of_partitions(
+    table: str,
+    new: Sequence[str],
+    partition: Sequence[str],
+    properties: Mapping[str, str],
+    renames: Mapping[str, str],
+) -> None:
+    """Raise if a column would have the name that one of the table's partitions keeps."""
+    left = left_names([*renamings(properties), {o.lower(): n.lower() for o, n in renames.items()}])
+    now = {old.lower(): name for old, name in renames.items()}
+    whole = {now.get(name.lower(), name).lower() for name in partition if name.isidentifier()}
+    for name in new:
+        bearer = name.lower()
+        while bearer in left:
+            bearer = left[bearer]
+        if bearer != name.lower() and bearer in whole:
+            raise SchemaMismatchError(
+                f"{table}: no column can be called {name}: the table is partitioned by {bearer}, "
+                "which was called so, and Iceberg keeps the names of partitions; choose another one"
+            )
 
 
 def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:

@@ -15,8 +15,10 @@ Renamings = Mapping[str, str]
 def renamings(properties: Mapping[str, str]) -> list[Renamings]:
     """Return which columns of a table were renamed, step by step, in lower case."""
     told = json.loads(properties.get(EARLIER_NAMES, "[]"))
-    # An older table noted what each name had become, one after the other.
-    steps = [{old: new} for old, new in told.items()] if isinstance(told, dict) else told
+    # An older table noted what each name had become last, in the order of their first renamings.
+    if isinstance(told, dict):
+        told = [{old: new} for old, new in told.items()] * len(told)
+    steps = told
     return [_lower(step) for step in steps]
 
 
@@ -72,15 +74,20 @@ def names_over_time(
 
 
 def _refuse_exchanged_names(contract: Contract, table: str, steps: Sequence[Renamings]) -> None:
-    scope, known = contract.history.delete_scope, dict[frozenset[str], tuple[str, ...]]()
-    if not contract.history.remembers:
-        return
-    for names in names_over_time(scope, steps):
-        if known.setdefault(frozenset(names), names) != names:
-            raise SchemaMismatchError(
-                f"{table}: {', '.join(scope)} of delete_scope cannot exchange their names, as what "
-                "full extracts lacked is known by them; give one a name that none of them had"
-            )
+    scope = contract.history.delete_scope
+    # What was exchanged before this was refused is no fault of the new step.
+    if contract.history.remembers and _exchange(scope, steps) and not _exchange(scope, steps[:-1]):
+        raise SchemaMismatchError(
+            f"{table}: {', '.join(scope)} of delete_scope cannot exchange their names, as what "
+            "full extracts lacked is known by them; give one a name that none of them had"
+        )
+
+
+def _exchange(scope: Sequence[str], steps: Sequence[Renamings]) -> bool:
+    """Whether columns had the names of each other at one time or another."""
+    known = dict[frozenset[str], tuple[str, ...]]()
+    over_time = names_over_time(scope, steps)
+    return any(known.setdefault(frozenset(names), names) != names for names in over_time)
 
 
 def _lower(step: Renamings) -> dict[str, str]:

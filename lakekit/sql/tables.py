@@ -125,9 +125,15 @@ def _columns(contract: Contract) -> list[str]:
     ]
 
 
-def mark_latest_extracts(table: str) -> str:
-    """Return what tells the full extracts so far in a companion from those into a history."""
-    return f"UPDATE {quote_table(table)} SET `_op` = 'L' WHERE `_op` = 'X'"
+def mark_latest_extracts(table: str, newest: str) -> str:
+    """Return what tells the full extracts so far in a companion from those into a history.
+
+    Args:
+        table: Identifier of the companion.
+        newest: The newest extraction time that its table knows, UTC.
+    """
+    told = f"`_op` = 'L', `_ingested_at` = TIMESTAMP_NTZ {literal(newest)}"
+    return f"UPDATE {quote_table(table)} SET {told} WHERE `_op` = 'X'"
 
 
 def create_quarantine_table(contract: Contract, table: str) -> str:

@@ -46,7 +46,7 @@ def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> Iterator
         raise Crash
 
     with monkeypatch.context() as patch:
-        patch.setattr(publish, "drop_branch", lambda *_: None)
+        patch.setattr(publish, "give_up", lambda *_, **__: None)
         patch.setattr(scd2, "drop_staging", lambda *_: None)
         at_the_end_of(patch, phase, crash)
         with pytest.raises(Crash):

@@ -3,6 +3,7 @@
 import pytest
 
 from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.conftest import CONTRACT
 from tests.spark.test_evolution import MORE, A, B
@@ -109,6 +110,29 @@ def test_late_changes_compare_by_the_columns_that_are_tracked_now(
         (1, "b", 3, 15, 20),
         (1, "a", 2, 20, None),
     ]
+
+
+def test_a_renaming_that_was_cut_short_is_finished_before_it_is_taken_back(
+    load, rows, spark, table
+):
+    """Else the companion would get the old name anew, with nulls, and late records find them."""
+    text = TEXT.replace("[name]", "[title]").replace(
+        "name: name,", "name: title, renamed_from: name,"
+    )
+    after = load_contract(text)
+    told(load, "changes", 16, at(5, "a"), at(15, "a"), at(20, "c"))
+    spark.sql(f"ALTER TABLE {table}_facts RENAME COLUMN name TO title")
+
+    with pytest.raises(SchemaMismatchError, match="title where its table has name"):
+        create_or_evolve(spark, load_contract(TEXT), table)
+    create_or_evolve(spark, after, table)
+    load(21, {"title": "b", **{k: v for k, v in at(12, "b").items() if k != "name"}},
+         extract="changes", promise=after)  # fmt: skip
+
+    assert rows("id, title") == [
+        (1, "a", 5, 12, False), (1, "b", 12, 15, False), (1, "a", 15, 20, False),
+        (1, "c", 20, None, True),
+    ]  # fmt: skip
 
 
 def test_a_companion_is_brought_to_the_contract_before_its_table(load, spark, table):

@@ -90,6 +90,20 @@ def test_full_extracts_of_scd1_do_not_tell_when_a_key_began(load, rows, spark, t
     assert rows("id, name")[:2] == [(1, "c", 3, 15, False), (1, "b", 15, None, True)]
 
 
+@pytest.mark.parametrize("order", [(3, 22), (22, 3)])
+def test_a_key_that_came_after_scd1_is_gone_where_an_extract_lacked_it(
+    load, rows, spark, table, order
+):
+    for day in (10, 20):
+        told(load, "full", day, at(1, "z", id=2), promise=LATEST)
+    create_or_evolve(spark, WHOLE, table)
+
+    for day, moment in zip((21, 23), order, strict=True):
+        told(load, "changes", day, at(moment, "c"))
+
+    assert rows("id, name")[:2] == [(1, "c", 3, 10, False), (1, "c", 22, None, True)]
+
+
 def test_a_key_that_full_extracts_of_scd1_lacked_is_gone(load, rows, spark, table):
     told(load, "full", 10, at(1, "z", id=2), promise=LATEST)
     create_or_evolve(spark, WHOLE, table)

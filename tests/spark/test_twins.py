@@ -14,6 +14,8 @@ from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError
 from lakekit.spark import publish, small
+from lakekit.spark.branch import branch_name, give_up, open_branch, work_of
+from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from tests.spark.conftest import _TIMED, ANN, BEN, CONTRACT, MOVED
 
@@ -103,6 +105,20 @@ def test_records_are_appended_once(load, spark, table, twins):
 
     assert sorted(row[0] for row in spark.sql(f"SELECT id FROM {table}").collect()) == [1, 2]
     assert sum(each.committed for each in results_of(done)) == 1
+
+
+def test_an_attempt_that_gives_up_takes_nothing_from_the_other_process(spark, table, load):
+    """What that has told would count, though what it writes was lost."""
+    load(1, ANN)
+    head, own = main_snapshot(spark, table), branch_name("twin")
+    first, second = work_of(own), work_of(own)
+    for work in (first, second):
+        open_branch(spark, table, own, head, work)
+
+    give_up(spark, table, own, first, told=False)
+    assert {*load_table(spark, table).refs()} == {"main", own, second}
+    give_up(spark, table, own, second, told=False)
+    assert {*load_table(spark, table).refs()} == {"main"}
 
 
 def test_a_version_that_is_closed_at_once_is_there_once(load, rows, twins):

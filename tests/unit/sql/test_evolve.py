@@ -1,6 +1,7 @@
 import pytest
 
 from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.sql import evolve as evolving
 from lakekit.sql.evolve import evolve_columns
 from lakekit.sql.later import LATER_COLUMNS
@@ -111,6 +112,24 @@ def test_a_partition_field_goes_with_its_column_to_a_new_name(field: str) -> Non
     told = evolve_table(contract, "lake.d.o", columns, properties=known, partition=[field])
 
     assert not [each for each in told if "PARTITION FIELD" in each]
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_no_column_gets_the_name_that_a_partition_keeps(noted: bool) -> None:
+    contract = load_contract(
+        "contract: orders\nsource: shop\nendpoint: {path: /orders}\n"
+        "schema: [{name: id, type: int}, {name: town, type: string, renamed_from: city},\n"
+        "  {name: city, type: string}]\n"
+        "history: {keys: [id]}\ntable: {partition_by: [town]}\n"
+    )
+    columns = {"id": "int", "town" if noted else "city": "string"}
+    known = table_properties(contract)
+    known |= {EARLIER_NAMES: '[{"city": "town"}]'} if noted else {}
+    partition = ["town" if noted else "city"]
+
+    with pytest.raises(SchemaMismatchError, match="no column can be called city"):
+        evolve_table(contract, "lake.d.o", columns, properties=known, partition=partition)
+    evolve_table(contract, "lake.d.o", columns, properties=known, partition=["bucket(4, city)"])
 
 
 def test_a_quoted_field_of_a_struct_is_added_with_its_quotes() -> None:
