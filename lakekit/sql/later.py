@@ -62,7 +62,9 @@ def with_added(
     for key, times in ((LATER_UNTIL, until), (LATER_FILLED, filled)):
         kept = {renames.get(name, name): time for name, time in times.items()}
         kept = {name: time for name, time in kept.items() if name not in added}
-        told |= _text(key, kept | (now if key == LATER_UNTIL else {}))
+        kept |= now if key == LATER_UNTIL else {}
+        # What it said of columns that are added anew is forgotten.
+        told |= _text(key, kept) or ({key: "{}"} if properties.get(key) else {})
     return told
 
 

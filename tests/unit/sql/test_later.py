@@ -50,6 +50,16 @@ def test_a_full_extract_tells_the_columns_that_are_older() -> None:
     assert told_by_full(known, DAY[2]) == {}
 
 
+def test_a_column_that_is_added_anew_is_unknown_anew() -> None:
+    """A crash came before it was added, and a full extract without it was merged meanwhile."""
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+    known |= told_by_full(known, DAY[2])
+
+    known |= with_added(known, ["zip"], {}, "2026-01-03 00:00:00")
+
+    assert later_columns(known) == (Later("zip", DAY[2]),)
+
+
 @pytest.mark.parametrize("first", [4, 6])
 def test_of_full_extracts_the_oldest_counts_whichever_comes_first(first: int) -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
