@@ -11,7 +11,7 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.spark.iceberg import load_table
 from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import EVERY_TABLE, MODE, create_table, mark_latest_extracts
+from lakekit.sql.tables import EVERY_TABLE, FACTS_DDL, MODE, create_table, mark_latest_extracts
 from lakekit.sqltypes import parse_type
 from lakekit.steps import CreateTablesResult
 
@@ -88,19 +88,17 @@ def _refuse_half_renamed(
         has: The columns of its table.
         columns: Its own.
     """
-    there, wanted = ({name.lower() for name in names} for names in (has, _names(contract)))
+    renames, own = contract.renames(has), {name.lower() for name in FACTS_DDL}
+    there = {renames.get(name, name).lower() for name in has}
+    known = there | own | {column.name.lower() for column in contract.stored}
+    known |= {old.lower() for old in contract.renames(columns)}
     lacks = sorted(name for name in new_columns(contract, columns) if name.lower() in there)
-    other = sorted(name for name in columns if name.lower() not in there | wanted)
-    renamed = {old.lower() for old in contract.renames(columns)}
-    if lacks and (other := [name for name in other if name.lower() not in renamed]):
+    other = sorted(name for name in columns if name.lower() not in known)
+    if lacks and other:
         raise SchemaMismatchError(
             f"{facts}: it has {', '.join(other)} where its table has {', '.join(lacks)}, as a "
             "renaming was cut short: finish it by the contract that begins it, then change that"
         )
-
-
-def _names(contract: Contract) -> list[str]:
-    return [column.name for column in contract.stored]
 
 
 def newest_told(spark: SparkSession, table: str) -> str:
