@@ -67,9 +67,10 @@ class Facts:
             return []
         merged = self._told().where(_FULL)
         # A preview sees the companion before its table begins to keep versions.
-        until = "_ingested_at" if self._merge.properties.get(MODE) != "scd1" else _LAST
-        marked = f"CAST(if(_op = 'L' OR {until} = {_LAST}, {until}, NULL) AS string) AS until"
-        columns = ("CAST(_sequence AS string) AS moment", "_scopes", marked)
+        latest_only = self._merge.properties.get(MODE) == "scd1"
+        until = _LAST if latest_only else "if(_op = 'L', _ingested_at, NULL)"
+        moments = [f"CAST({time} AS string)" for time in ("_sequence", until)]
+        columns = (f"{moments[0]} AS moment", "_scopes", f"{moments[1]} AS until")
         rows = merged.selectExpr(*columns).collect()
         renamed = renamings(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}

@@ -41,8 +41,7 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     statements = _evolve_companion(spark, contract, table, columns, known) + statements
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         if spark.catalog.tableExists(beside):
-            _, properties, _ = describe_table(spark, beside)
-            statements += evolve_properties(beside, EVERY_TABLE, properties)
+            statements += evolve_properties(beside, EVERY_TABLE, _properties(spark, beside))
     for statement in statements:
         spark.sql(statement)
     return CreateTablesResult(table=name, changes=tuple(statements))
@@ -70,7 +69,7 @@ def _evolve_companion(
     facts = layout.facts_table(table)
     if not spark.catalog.tableExists(facts):
         return []
-    columns, _, _ = describe_table(spark, facts)
+    columns = _columns(spark, facts)
     _refuse_half_renamed(contract, facts, has, columns)
     begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
     told = [mark_latest_extracts(facts, newest_told(spark, table))] if begins else []
@@ -118,13 +117,15 @@ def describe_table(
     spark: SparkSession, table: str
 ) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Return a table's columns with their DDL types, its properties and partition fields."""
-    schema = spark.table(quote_table(table)).schema
-    columns = {
+    return _columns(spark, table), _properties(spark, table), _partition_fields(spark, table)
+
+
+def _columns(spark: SparkSession, table: str) -> dict[str, str]:
+    return {
         field.name: str(parse_type(_ddl(field.dataType)))
-        for field in schema
+        for field in spark.table(quote_table(table)).schema
         if field.name not in CONTROL_COLUMNS
     }
-    return columns, _properties(spark, table), _partition_fields(spark, table)
 
 
 def _properties(spark: SparkSession, table: str) -> dict[str, str]:

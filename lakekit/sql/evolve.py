@@ -11,7 +11,7 @@ from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.later import with_added
 from lakekit.sql.line_hash import EVOLVED
-from lakekit.sql.renamed import is_noted, left_names, noted_names, renamings
+from lakekit.sql.renamed import is_noted, names_over_time, noted_names, renamings
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import (
     DIGEST_DDL,
@@ -58,7 +58,9 @@ def evolve_table(
     added, renames = new_columns(contract, columns), contract.renames(columns)
     # A column may be new and have a name that another leaves: once that is noted, it is meant.
     become = {} if is_noted(renamings(properties), renames) else renames
-    _refuse_names_of_partitions(table, [*renames.values(), *added], partition, properties, renames)
+    fields = _with_new_names(partition, renames)
+    steps = [*renamings(properties), renames]
+    _refuse_names_of_partitions(table, [*renames.values(), *added], fields, steps)
     later = with_added(properties, added, become, newest)
     changes = evolve_columns(contract, table, columns)
     counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
@@ -70,7 +72,7 @@ def evolve_table(
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
         for field in contract.table.partition_fields
-        if not _is_among(field, partition, renames)
+        if not any(same_partition(field, each) for each in fields)
     ]
     if _must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
         statements.append(_rehash(contract, table))
@@ -80,22 +82,25 @@ def evolve_table(
 def _refuse_names_of_partitions(
     table: str,
     new: Sequence[str],
-    partition: Sequence[str],
-    properties: Mapping[str, str],
-    renames: Mapping[str, str],
+    fields: Sequence[PartitionField],
+    steps: Sequence[Mapping[str, str]],
 ) -> None:
-    """Raise if a column would have the name that one of the table's partitions keeps."""
-    left = left_names([*renamings(properties), {o.lower(): n.lower() for o, n in renames.items()}])
-    now = {old.lower(): name for old, name in renames.items()}
-    whole = {now.get(name.lower(), name).lower() for name in partition if name.isidentifier()}
-    for name in new:
-        bearer = name.lower()
-        while bearer in left:
-            bearer = left[bearer]
-        if bearer != name.lower() and bearer in whole:
+    """Raise if a column would have the name that one of the table's partitions keeps.
+
+    Args:
+        table: Its identifier.
+        new: The columns that get a name.
+        fields: By what it is partitioned, by the names of their columns then.
+        steps: How its columns were renamed, and are to be.
+    """
+    lower = [{old.lower(): now.lower() for old, now in step.items()} for step in steps]
+    for bearer in (field.column.lower() for field in fields if field.transform == "identity"):
+        had = {name for names in names_over_time([bearer], lower) for name in names} - {bearer}
+        if taken := [name for name in new if name.lower() in had]:
             raise SchemaMismatchError(
-                f"{table}: no column can be called {name}: the table is partitioned by {bearer}, "
-                "which was called so, and Iceberg keeps the names of partitions; choose another one"
+                f"{table}: no column can be called {taken[0]}: the table is partitioned by "
+                f"{bearer}, which was called so, and Iceberg keeps the names of partitions; choose "
+                "another one"
             )
 
 
@@ -221,13 +226,12 @@ def _stored(kind: SqlType) -> SqlType:
     return parse_type("int") if kind.name in ("tinyint", "smallint") else kind
 
 
-def _is_among(field: PartitionField, known: Sequence[str], renames: Mapping[str, str]) -> bool:
-    """Say whether a table is partitioned by a field once its columns are renamed."""
-    now = {old.lower(): new for old, new in renames.items()}
+def _with_new_names(known: Sequence[str], renames: Mapping[str, str]) -> list[PartitionField]:
+    """Return the fields by which a table is partitioned once its columns are renamed."""
+    now, fields = {old.lower(): new for old, new in renames.items()}, []
     for text in known:
         # A table may have fields that no contract can ask for.
         with suppress(ValueError):
             has = parse_partition_field(text)
-            if same_partition(field, replace(has, column=now.get(has.column.lower(), has.column))):
-                return True
-    return False
+            fields.append(replace(has, column=now.get(has.column.lower(), has.column)))
+    return fields

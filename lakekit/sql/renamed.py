@@ -18,8 +18,7 @@ def renamings(properties: Mapping[str, str]) -> list[Renamings]:
     # An older table noted what each name had become last, in the order of their first renamings.
     if isinstance(told, dict):
         told = [{old: new} for old, new in told.items()] * len(told)
-    steps = told
-    return [_lower(step) for step in steps]
+    return [_lower(step) for step in told]
 
 
 def is_noted(steps: Sequence[Renamings], renames: Renamings) -> bool:
