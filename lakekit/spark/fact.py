@@ -32,6 +32,7 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("shown", F.lit(False)).alias("__shown"),
         columns.get("known", F.lit(False)).alias("__known"),
         columns.get("version", F.lit(False)).alias("__version"),
+        columns.get("first_values", F.lit(False)).alias("__first_values"),
         columns.get("split", F.lit(False)).alias("__split"),
         _or_null(columns.get("dropped"), "bigint").alias("__dropped"),
         columns.get("partial", F.lit(False)).alias("__partial"),

@@ -34,9 +34,10 @@ def select_base(
         The keys, the columns of `delete_scope`, `__since`, `__newest` (the newest moment that the
         version shows), `__ended`, `__base_hash` (null for one that is not current or says
         deleted), `__base_rest` (hash of the untracked columns), `__base_row` if partial records
-        need it, `__base_sequence` if late ones are set aside, `__base_scope` (null as the hash)
-        if that tells which are, `__base_ingested` and `later_hashes` if there are such columns,
-        and of the line that it shows, if the table knows it, `SHOWN`.
+        need it, `__base_sequence` if late ones are set aside or there are such columns,
+        `__base_scope` (null as the hash) if that tells which are late, `__base_ingested` and
+        `later_hashes` if there are such columns, and of the line that it shows, if the table knows
+        it, `SHOWN`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     state = state_hash(contract, "_valid_from")
@@ -47,7 +48,7 @@ def select_base(
     if contract.history.ignore_null_updates:
         row = f"struct({', '.join(quote(c.name) for c in contract.stored)})"
         rows.append(f"if({alive} IS NULL, NULL, {row}) AS __base_row")
-    if contract.history.sets_late_aside:
+    if contract.history.sets_late_aside or (contract.history.exact and later):
         column = contract.column(contract.history.sequence_by or "")
         rows.append(f"{sequence(column)} AS __base_sequence")
     if contract.history.judges_by_scope:

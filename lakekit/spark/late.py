@@ -3,6 +3,7 @@
 Only keys that a late change touches come here; a run without late changes pays nothing.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column as Expression
@@ -15,12 +16,14 @@ from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts, with_neighbours
+from lakekit.spark.later import as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
 from lakekit.spark.timeliness import content_hash
 from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
+from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash, state_hash
 
 
@@ -35,17 +38,24 @@ def late_keys(
     if not goes_back and not counts["late"]:
         return None
     names = list(merge.contract.keys)
-    # What a full extract holds is said at its own time, too.
-    first = F.least(F.min("__moment"), merge.moment) if merge.full else F.min("__moment")
+    moment, changes = F.col("__moment"), F.when(F.col("__kind") != "more", F.col("__moment"))
+    firsts = {"__earliest": F.min(moment), "__changes": F.min(changes)}
+    if merge.full:
+        # What a full extract holds is said at its own time, too.
+        firsts = {name: F.least(first, merge.moment) for name, first in firsts.items()}
+    firsts |= {"__says": F.min(moment), "__flagged": F.max("__late")}
     news = staged.where("__aside IS NULL AND __kind != 'same'").groupBy(*merge.keys)
-    own = news.agg(first.alias("__earliest"), F.max("__late").alias("__flagged"))
-    late = own.where("__flagged")
+    own = news.agg(*[first.alias(name) for name, first in firsts.items()])
+    columns = [*merge.keys, F.col("__earliest")]
+    late = own.where("__flagged").select(*columns)
     if goes_back:
         known = facts.records().select(*merge.keys, F.col("_sequence").alias("__known_at"))
-        met = known.join(F.broadcast(own), names).where("__known_at >= __earliest")
-        late = late.unionByName(met.select(*late.columns)).distinct()
+        # What says more of its version takes the place of what is known of the same moment.
+        meets = "__known_at > __says OR __known_at >= __changes"
+        met = known.join(sent(own, counts["touched"]), names).where(meets)
+        late = late.unionByName(met.select(*columns)).distinct()
     path = f"{merge.place}/late"
-    found, seen = write_counted(late.drop("__flagged"), path, F.count(F.lit(1)).alias("keys"))
+    found, seen = write_counted(late, path, F.count(F.lit(1)).alias("keys"))
     return sent(found, seen["keys"]) if seen["keys"] else None
 
 
@@ -56,15 +66,19 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
     versions = with_neighbours(merge.versions().join(keys, names), merge.contract)
     existing = write_down(versions, f"{merge.place}/existing")
     own = rows.where("__aside IS NULL").join(keys, names, "left_semi")
-    resolved = _resolve(gather_facts(merge, existing, own, keys, facts), merge.contract)
+    known = gather_facts(merge, existing, own, keys, facts)
+    resolved = _resolve(known, merge.contract, merge.later)
     resolved, told = write_counted(resolved, f"{merge.place}/settled", *fact_counts())
-    changes = compare(resolved, existing, merge.contract)
+    changes = compare(resolved, existing, merge.contract, merge.later)
     versions, made = write_counted(changes, f"{merge.place}/versions", *version_counts())
-    return settled(resolved, versions, keys, told | made)
+    return settled(as_told(resolved, merge.later), versions, keys, told | made)
 
 
-def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
-    """Rank the facts of one key and moment; `__place` 1 counts."""
+def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
+    """Rank the facts of one key and moment; `__place` 1 counts.
+
+    `_row_hash` becomes that of the columns of `later.aware`.
+    """
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
     ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
@@ -82,14 +96,23 @@ def _ranked(facts: DataFrame, contract: Contract) -> DataFrame:
         {
             "_row_hash": F.expr(row_hash(contract.tracked)),
             "__rest": F.expr(row_hash(contract.untracked)),
-            "__told": known,
+            "__known_here": known,
         }
-    )
-    told = _told_apart(hashed, moment).where("NOT (__shown AND __told)")
-    return told.withColumn("__content", content_hash()).withColumns(
+    ).withColumn("__content", content_hash())
+    if later:
+        # What a column is filled with is no other content.
+        hashed = hashed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
+        same = Window.partitionBy(*keys, "__moment", "__ingested", "_row_hash")
+        hashed = hashed.withColumn("__filled_in", F.max("__known").over(same))
+        hashed = hashed.withColumn("__filled_in", F.expr("__first_values AND __filled_in"))
+    told = _told_apart(hashed, moment).where("NOT (__shown AND __known_here)")
+    told = told.where("NOT __filled_in") if later else told
+    content = Window.partitionBy(*keys, "__moment", "__content")
+    return told.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
+            "__told": F.min("__ingested").over(content),
         }
     )
 
@@ -107,12 +130,12 @@ def _told_apart(facts: DataFrame, moment: WindowSpec) -> DataFrame:
     return facts.drop("__of")
 
 
-def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
+def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
     """Order the facts, keep the one that counts at each moment, and say what it does.
 
     Those that do not count are `lost` if the run said them, and `unheard`, see `_aside`.
     """
-    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract)
+    placed = _ranked(facts.repartition(*map(quote, contract.keys)), contract, later)
     judged = with_verdicts(placed.where("__place = 1 OR __said"), contract)
     kept = judged.withColumn("__aside", _aside(contract)).where("__heard OR __aside IS NOT NULL")
     kept = kept.drop("__heard", "__held").withColumns(
@@ -127,6 +150,7 @@ def _resolve(facts: DataFrame, contract: Contract) -> DataFrame:
         row = ", ".join(quote(c.name) for c in contract.stored)
         kept = kept.withColumn("__base_row", F.expr(f"if(false, struct({row}), NULL)"))
         kept = with_filled(kept, contract).drop("__base_row", "__record", "__life")
+    kept = with_later(kept, contract, later)
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
     return resolved.withColumns(

@@ -9,8 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
+from lakekit.spark.later import aware
 from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
@@ -20,7 +22,7 @@ _EXTRACTS = "array<struct<moment:string,scopes:array<string>,latest_until:string
 
 
 def full_extract_facts(
-    contract: Contract,
+    merge: Merge,
     keys: DataFrame,
     existing: DataFrame,
     known: DataFrame,
@@ -32,10 +34,11 @@ def full_extract_facts(
     tell, the companion does: of keys that were there without a record that counts (W). What the
     extracts of scd1 said before the first version of a key, that one had replaced.
     """
+    contract = merge.contract
     told_then = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
     at, then, was = F.col("__at"), F.col("__then"), F.col("__was")
     told = (
-        _by_key(contract, keys, existing, known)
+        _by_key(merge, keys, existing, known)
         .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
         .withColumn("__at", _moment(F.col("__extract")))
         .where(~F.coalesce(_had_replaced(), F.lit(False)))
@@ -59,15 +62,14 @@ def full_extract_facts(
     )  # fmt: skip
 
 
-def _by_key(
-    contract: Contract, keys: DataFrame, existing: DataFrame, known: DataFrame
-) -> DataFrame:
+def _by_key(merge: Merge, keys: DataFrame, existing: DataFrame, known: DataFrame) -> DataFrame:
     """Return one row per key: its `__versions`, and its `__records` in the companion."""
+    contract = merge.contract
     names = [quote(key) for key in contract.keys]
     content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    # What is stored is of the columns of its time.
-    hashed = F.expr(row_hash(contract.tracked)).alias("hash")
+    # What is stored is of the columns of its time; a version may show what its record lacks.
+    hashed = F.expr(row_hash(aware(contract, merge.later))).alias("hash")
     version = F.struct(
         "_valid_from", "_valid_to", gone.alias("gone"), hashed, content, "_ingested_at"
     )

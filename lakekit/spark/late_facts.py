@@ -17,6 +17,7 @@ from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_af
 from lakekit.spark.facts import Facts, FullExtract
 from lakekit.spark.forms import dropped_names
 from lakekit.spark.late_extracts import full_extract_facts
+from lakekit.spark.later import shows_first_values
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
@@ -66,7 +67,8 @@ def gather_facts(
     Returns:
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version that may show a later one), `__known` (by the companion), `__version` and `__split`.
+        version that may show a later one), `__first_values` (by a version that may have got some),
+        `__known` (by the companion), `__version` and `__split`.
         An absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
         also `__dropped`, a hash of what a version holds in them.
     """
@@ -75,7 +77,7 @@ def gather_facts(
     if facts.exists:
         known = facts.records().join(keys, names, "left_semi")
     parts = [
-        _versions(existing, merge.contract, extracts),
+        _versions(existing, merge, extracts),
         _gaps(existing, merge.contract, extracts),
         _said(own, merge),
     ]
@@ -83,7 +85,7 @@ def gather_facts(
         parts.append(_presence(own, merge))
     if known is not None:
         if extracts:
-            parts.append(full_extract_facts(merge.contract, keys, existing, known, extracts))
+            parts.append(full_extract_facts(merge, keys, existing, known, extracts))
         parts.append(_known(known.where("_op != 'W'"), merge.contract))
     union = parts[0]
     for part in parts[1:]:
@@ -91,13 +93,13 @@ def gather_facts(
     return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
 
 
-def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
+def _versions(existing: DataFrame, merge: Merge, full: Sequence[FullExtract]) -> DataFrame:
     """Each version says its content at its start; one that a full extract brought back less so.
 
     One whose untracked columns were renewed shows a later record (`__shown`): the companion knows
-    the one of its start.
+    the one of its start. So it may of one that shows a first value of a later column.
     """
-    start = F.col("_valid_from")
+    contract, start = merge.contract, F.col("_valid_from")
     brought = _at_extract(start, full) & (sequence_of(contract) < start)
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     existing = existing.where(~(gone & _told_by_extract(start, full)))
@@ -109,7 +111,7 @@ def _versions(existing: DataFrame, contract: Contract, full: Sequence[FullExtrac
     return fact(
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
-        split=F.col("__split"),
+        first_values=shows_first_values(merge.later), split=F.col("__split"),
         dropped=None if held is None else F.when(~gone, held),
     )  # fmt: skip
 

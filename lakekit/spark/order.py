@@ -48,12 +48,14 @@ class Sight:
         None is each one that is not named.
     behind: the run is a full extract older than the end of a version that is not current.
     later: tracked columns that the table got after its first version, and that the run may fill.
+    unaware: those of them that the run does not know, as it was extracted before they came.
     """
 
     newest_full: str | None = None
     newest_by_scope: Mapping[str | None, str] | None = None
     behind: bool = False
     later: tuple[Later, ...] = ()
+    unaware: tuple[Later, ...] = ()
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
@@ -94,7 +96,8 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
         known = known & ~F.col("__other")
     if sight.later:
-        known = known | (F.col("__first") & fills(sight, contract))
+        rows = _with_fills(rows, contract, sight, so_far)
+        known = known | F.col("__fills")
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
         F.col("__before").isNull() | ~known
     )
@@ -122,18 +125,44 @@ def fills(sight: Sight, contract: Contract) -> Expression:
 
     One that is null in a version which is too old for it; see `Later`.
     """
-    fits = F.col("__base_hash").isNotNull()
-    fits = fits & (F.col("__without_later") == F.col("__base_without_later"))
+    fits = F.col("__base_hash").isNotNull() & like_but_later()
     for each in sight.later:
-        said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
-        unknown = held == 0
-        if each.until is not None:
-            unknown = unknown & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
-        fits = fits & ((said == held) | unknown)
+        said, held = said_and_held(each)
+        fits = fits & ((said == held) | is_unknown(each))
     if contract.history.mode == "scd1" and contract.history.sequence_by:
         # It keeps the newest record, even one that says what was known.
         fits = fits & (F.col("__moment") == F.col("__since"))
     return fits
+
+
+def like_but_later() -> Expression:
+    """Whether a row says what its current version holds beside later columns."""
+    return F.col("__without_later") == F.col("__base_without_later")
+
+
+def said_and_held(each: Later) -> tuple[Expression, Expression]:
+    """Return the hashes of a later column: of a row, and of its current version; of a null 0."""
+    said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
+    return said, held
+
+
+def is_unknown(each: Later) -> Expression:
+    """Whether a current version is too old to know a column."""
+    _, held = said_and_held(each)
+    if each.until is None:
+        return held == 0
+    return (held == 0) & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
+
+
+def _with_fills(rows: DataFrame, contract: Contract, sight: Sight, so_far: WindowSpec) -> DataFrame:
+    """Add whether a row and all before it fill in their current version, each the same values."""
+    fits = fills(sight, contract) & ~F.col("__gone")
+    for each in sight.later:
+        said, _ = said_and_held(each)
+        first = F.first(F.when(said != 0, said), ignorenulls=True).over(so_far)
+        fits = fits & (~is_unknown(each) | first.isNull() | (said == first))
+    rows = rows.withColumn("__fills", F.coalesce(fits, F.lit(False)))
+    return rows.withColumn("__fills", F.bool_and("__fills").over(so_far))
 
 
 def closes() -> Expression:

@@ -77,12 +77,20 @@ def _without_record(merge: Merge, seen: Staged) -> DataFrame:
 
 def _unseen() -> Expression:
     """Return which rows show in no version of their own."""
-    return F.col("__gone") | ((F.col("__kind") != "same") & order.hidden())
+    hidden = (F.col("__kind") != "same") & order.hidden() & ~_in_place()
+    return F.col("__gone") | hidden
+
+
+def _in_place() -> Expression:
+    """Whether a row stands for its version in the place of the record that began it."""
+    at_start = F.coalesce(F.col("__moment") == F.col("__since"), F.lit(False))
+    return at_start & (F.col("__act") == "overwrite")
 
 
 def _overwritten(merge: Merge, rows: DataFrame, count: int) -> DataFrame:
     """Return the versions that are written anew and still show the record of their start."""
-    renewed = _current_of(merge, rows.where("__first AND __replaced"), count)
+    renewed = rows.where(F.col("__first") & F.col("__replaced") & ~_in_place())
+    renewed = _current_of(merge, renewed, count)
     return renewed.where(sequence_of(merge.contract) <= F.col("_valid_from"))
 
 

@@ -20,10 +20,10 @@ from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.tables import create_or_evolve, newest_told
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.later import told_by_full
+from lakekit.sql.later import told_by_full, untold
 from lakekit.sql.line_hash import LINES, RENEWED
 from lakekit.sql.tables import set_properties
 
@@ -77,6 +77,7 @@ def _attempt(merge: Merge) -> MergeResult | None:
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
     if seen.has_told(merge.spark, batch.run_id):
+        _tell_filled(merge)
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
     known = merge.spark.table(quote_table(table)).columns
@@ -102,7 +103,9 @@ def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
 def _filled(merge: Merge) -> dict[str, str]:
     """Return how a table knows that from a full extract on, first values are changes."""
     now = naive_utc(merge.batch.extraction_time)
-    return told_by_full(merge.properties, now) if merge.full else {}
+    if not (merge.full and untold(merge.properties, now)):
+        return {}
+    return told_by_full(merge.properties, now, newest_told(merge.spark, merge.table))
 
 
 def _tell_filled(merge: Merge) -> None:

@@ -1,6 +1,6 @@
 """Settled keys: what their new versions change in the table, and what is counted of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -11,7 +11,9 @@ from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
 from lakekit.spark.forms import dropped_names
+from lakekit.spark.later import aware
 from lakekit.sql.identifiers import quote
+from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
@@ -39,8 +41,13 @@ class Settled:
     facts: DataFrame | None = None
 
 
-def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> DataFrame:
-    """Return what must change in the table, found by key and start of validity."""
+def compare(
+    resolved: DataFrame, existing: DataFrame, contract: Contract, later: Sequence[Later]
+) -> DataFrame:
+    """Return what must change in the table, found by key and start of validity.
+
+    `__renewed` tells that a version holds what it held, but for first values of later columns.
+    """
     names, dropped = contract.content, dropped_names(existing, contract)
     keys = list(contract.keys)
     opened = ["open", "delete"] if marks(contract) else ["open"]
@@ -69,6 +76,7 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
         marked.alias("__old_gone"),
         F.lit(True).alias("__old"),
+        *_old_hashes(contract, later),
         *[F.col(quote(name)).alias(f"__held_{name}") for name in dropped],
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
@@ -84,11 +92,32 @@ def compare(resolved: DataFrame, existing: DataFrame, contract: Contract) -> Dat
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    renewed = F.coalesce(alike & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
+    renewed = F.coalesce(
+        _is_renewed(contract, later) & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False)
+    )
     kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
     kept["__renewed"] = renewed
-    used = ["__new", "__old", "__old_hash", "__old_rest", "__old_gone"]
-    return joined.withColumns(kept).drop(*used, *[f"__held_{name}" for name in dropped])
+    used = [name for name in joined.columns if name.startswith("__old_") and name != "__old_to"]
+    held = [f"__held_{name}" for name in dropped]
+    return joined.withColumns(kept).drop("__new", "__old", *used, *held)
+
+
+def _old_hashes(contract: Contract, later: Sequence[Later]) -> list[Expression]:
+    """Return the hash of the columns that are not later, and those of each that is."""
+    hashes = [_hash_of(contract, each).alias(f"__old_of_{each.name}") for each in later]
+    return [F.expr(row_hash(aware(contract, later))).alias("__old_aware"), *hashes]
+
+
+def _is_renewed(contract: Contract, later: Sequence[Later]) -> Expression:
+    same = F.expr(row_hash(aware(contract, later))) == F.col("__old_aware")
+    for each in later:
+        before = F.col(quote(f"__old_of_{each.name}"))
+        same = same & ((before == 0) | (before == _hash_of(contract, each)))
+    return same
+
+
+def _hash_of(contract: Contract, each: Later) -> Expression:
+    return F.expr(row_hash([contract.column(each.name)]))
 
 
 def _unseen() -> Expression:
@@ -99,8 +128,8 @@ def _unseen() -> Expression:
     deleted = F.col("__said") & F.col("__gone")
     unheard = F.col("__act") == "unheard"
     # What brought a key back, if a later record renewed it.
-    renewed = (F.col("__priority") == PRESENCE) & hidden
-    return (record & fresh & (hidden | deleted)) | unheard | renewed
+    renewed = (F.col("__priority") == PRESENCE) & (hidden | F.col("__filled"))
+    return (record & fresh & (hidden | deleted | F.col("__filled"))) | unheard | renewed
 
 
 def fact_counts() -> list[Expression]:

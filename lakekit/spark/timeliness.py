@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
 from lakekit.spark.newest_full import moved_before_full, newest_full, newest_full_of
-from lakekit.spark.order import Sight, fills
+from lakekit.spark.order import Sight, fills, is_unknown, like_but_later, said_and_held
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import state_hash
@@ -114,6 +114,8 @@ def with_lateness(
 ) -> DataFrame:
     """Add `__late` to each row that does not come after all that is known of its key.
 
+    Of the kind `more` are then those that say again what does, with first values beside.
+
     Args:
         rows: Rows with their base, and with `__deleted_at` where deletions are known.
         contract: Its mode, and what becomes of late changes.
@@ -147,6 +149,11 @@ def with_lateness(
     if sight.newest_by_scope is not None:
         late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")
+    if sight.later and contract.history.exact:
+        more = _says_more(sight, contract, extracted)
+        late = (late & ~more) | _may_fill(sight, contract)
+        kind = F.when(more & ~late, "more").otherwise(F.col("__kind"))
+        rows = rows.withColumn("__kind", kind)
     # What is known already is never late: extracts overlap.
     late = late & (F.col("__kind") != "same")
     if aside:
@@ -183,6 +190,40 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))
     return F.when(F.col("__gone"), gone).otherwise(again)
+
+
+def _says_more(sight: Sight, contract: Contract, extracted: Expression) -> Expression:
+    """Whether a row is the newest record of its version again, with first values beside.
+
+    That one gives way to it wherever it stands, as the later extract counts.
+    """
+    moment = F.col("__moment")
+    again = (moment == F.col("__base_sequence")) & (moment >= F.col("__since"))
+    again = again & (F.col("__rest") == F.col("__base_rest")) & fills(sight, contract)
+    return F.coalesce(again & (extracted > F.col("__base_ingested")), F.lit(False))
+
+
+def _may_fill(sight: Sight, contract: Contract) -> Expression:
+    """Whether the current version does not tell which value of a later column holds in it.
+
+    If it shows a record that is younger than its start, it may have begun before the column. Where
+    untracked columns stay as they are, they are not those of the row that fills it. And a row that
+    was extracted before the column does not say that its value is gone.
+    """
+    partial = contract.history.ignore_null_updates
+    may = F.lit(False)
+    for each in sight.later:
+        said, held = said_and_held(each)
+        other = (F.col("__base_sequence") > F.col("__since")) & ~is_unknown(each)
+        if not overwrites(contract):
+            other = F.col("__rest") != F.col("__base_rest")
+        may = may | ((said != 0) & (held == 0) & other)
+        if each in sight.unaware and not partial:
+            may = may | ((said == 0) & (held != 0))
+    # What a partial record holds is not known before it is filled.
+    alike = F.lit(True) if partial else like_but_later()
+    alive = F.col("__base_hash").isNotNull() & ~F.col("__gone")
+    return F.coalesce(alive & alike & may, F.lit(False))
 
 
 def why_aside(contract: Contract) -> Expression:

@@ -13,6 +13,7 @@ from lakekit.spark import order
 from lakekit.spark.context import Merge, kept_apart, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.forms import dropped_names, in_table_form
+from lakekit.spark.join import overwrites
 from lakekit.spark.plan import Plan
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
@@ -84,7 +85,7 @@ def _close(merge: Merge, branch: str, plan: Plan) -> None:
             (F.col("__change") != "close").alias("__drop"),
         )  # fmt: skip
         view = f"changing_{branch}"
-        F.broadcast(narrow).createOrReplaceTempView(view)
+        sent(narrow, plan.settled.changes).createOrReplaceTempView(view)
         spark.sql(sql.change_versions(table, branch, contract.keys, view))
 
 
@@ -113,7 +114,7 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     if contract.history.mode == "scd1":
         rows = rows.where("__until IS NULL")
     start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
-    rows = _with_dropped(merge, plan, rows) if plan.drops else rows
+    rows = _with_kept(merge, plan, rows) if plan.drops else rows
     rows = rows.withColumn("__ingested", kept_apart(merge.moment, F.col("__gone")))
     versions = _select(merge, rows, start, F.col("__until"))
     if plan.settled and plan.settled.versions is not None:
@@ -123,16 +124,25 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
     return versions
 
 
-def _with_dropped(merge: Merge, plan: Plan, rows: DataFrame) -> DataFrame:
-    """Let a version that is renewed keep what it holds in columns that the contract has dropped."""
-    current, keys = merge.current(), list(merge.contract.keys)
-    names = dropped_names(current, merge.contract)
-    if not names:
+def _with_kept(merge: Merge, plan: Plan, rows: DataFrame) -> DataFrame:
+    """Let a version that is renewed keep what it holds in columns that the contract has dropped.
+
+    So it does in untracked ones if they stay as they are: it gets first values of later columns.
+    """
+    contract, current, keys = merge.contract, merge.current(), list(merge.contract.keys)
+    dropped = dropped_names(current, contract)
+    stay = [] if overwrites(contract) else [c.name for c in contract.untracked]
+    if not (dropped or stay):
         return rows
     renewed = sent(rows.where("__act = 'overwrite'").select(*merge.keys), plan.touched)
-    held = current.join(renewed, keys, "left_semi").select(*merge.keys, *map(quote, names))
-    both = rows.join(held, keys, "left")
-    kept = {name: F.when(F.col("__act") == "overwrite", F.col(quote(name))) for name in names}
+    names = [F.col(quote(name)).alias(f"__held_{name}") for name in (*dropped, *stay)]
+    held = current.join(renewed, keys, "left_semi").select(*merge.keys, *names)
+    both, again = rows.join(held, keys, "left"), F.col("__act") == "overwrite"
+    kept = {name: F.when(again, F.col(quote(f"__held_{name}"))) for name in dropped}
+    kept |= {
+        name: F.when(again, F.col(quote(f"__held_{name}"))).otherwise(F.col(quote(name)))
+        for name in stay
+    }
     return both.withColumns(kept)
 
 

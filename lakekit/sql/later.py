@@ -10,7 +10,7 @@ LATER_COLUMNS = "lakekit.later-columns"
 # Of each, as JSON, the newest extraction time that the table knew before: what is told later has
 # the column. Older tables have one time for all that are named above.
 LATER_UNTIL = "lakekit.later-columns-until"
-# Of each, as JSON, the time of the oldest full extract that has told it.
+# Of each, as JSON, the newest extraction time that the table knew when a full extract had told it.
 LATER_FILLED = "lakekit.later-columns-filled"
 
 
@@ -19,7 +19,7 @@ class Later:
     """A column that a table got after its first version.
 
     until: the newest extraction time that the table knew before; None if it is not known.
-    filled: that of the oldest full extract since; first values that come later are changes.
+    filled: that which it knew when a full extract had told it; what is said first later changes.
     """
 
     name: str
@@ -29,6 +29,10 @@ class Later:
     def is_filled_by(self, extracted: datetime) -> bool:
         """Whether first values of a run are those of the versions from before the column."""
         return self.filled is None or extracted <= self.filled
+
+    def is_unknown_to(self, extracted: datetime) -> bool:
+        """Whether a run was extracted before the column came."""
+        return self.until is not None and extracted <= self.until
 
 
 def later_columns(properties: Mapping[str, str]) -> tuple[Later, ...]:
@@ -68,23 +72,34 @@ def with_added(
     return told
 
 
-def told_by_full(properties: Mapping[str, str], extracted: datetime) -> dict[str, str]:
-    """Return the properties by which a table knows that a full extract has told its later columns.
+def untold(properties: Mapping[str, str], extracted: datetime) -> tuple[Later, ...]:
+    """Return the later columns that no full extract has told before one.
 
     Columns that are younger than the extract wait for the next one.
     """
-    later = later_columns(properties)
-    new = [
+    return tuple(
         each
-        for each in later
-        if (each.until is None or each.until < extracted)
-        and (each.filled is None or extracted < each.filled)
-    ]
+        for each in later_columns(properties)
+        if each.filled is None and not each.is_unknown_to(extracted)
+    )
+
+
+def told_by_full(properties: Mapping[str, str], extracted: datetime, newest: str) -> dict[str, str]:
+    """Return the properties by which a table knows that a full extract has told its later columns.
+
+    Args:
+        properties: Those of the table.
+        extracted: Extraction time of the full extract, UTC.
+        newest: The newest extraction time that the table knows, UTC. What has filled in values
+            before an older extract came stays.
+    """
+    new = untold(properties, extracted)
     if not new:
         return {}
     done = {each.name for each in new}
-    filled = {each.name: each.filled for each in later if each.filled}
-    filled |= {each.name: extracted for each in new if each.until}
+    filled = _times(properties.get(LATER_FILLED))
+    now = max(extracted, datetime.fromisoformat(newest))
+    filled |= {each.name: now for each in new if each.until}
     told = {LATER_COLUMNS: ",".join(n for n in _named(properties) if n not in done)}
     return told | _text(LATER_UNTIL, _until(properties)) | _text(LATER_FILLED, filled)
 

@@ -31,12 +31,15 @@ from tests.model.terms import (
     Run,
     alike,
     content,
+    filled,
     fits,
     is_delete,
+    joined,
     key_of,
     moment_of,
     stored,
     tie_rank,
+    told_again,
     tracked,
 )
 
@@ -69,7 +72,9 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
             counts = position < len(run.records)
             if counts and (moment not in known.records or rank >= known.records[moment][0]):
                 partial = options.ignore_null_updates and run.kind == "changes"
-                known.records[moment] = (rank, None if deleted else record, partial)
+                before = known.records[moment][1] if moment in known.records else None
+                told = None if deleted else told_again(record, before)
+                known.records[moment] = (rank, told, partial)
             if run.kind == "full" and moment <= run.time:
                 seen = (moment, tie, arrival, position)
                 if run.time not in known.presences or seen >= known.presences[run.time][0]:
@@ -104,7 +109,7 @@ def states(facts: Facts, absent: dict[Any, list[Scopes]], options: Options) -> l
         if moment in facts.records:
             _, record, partial = facts.records[moment]
             if record is not None and partial and alive is not None:
-                record = {n: alive.get(n) if v is None else v for n, v in record.items()}
+                record = filled(record, alive)
             found.append((moment, record))
         elif moment in facts.presences:
             _, record, back = facts.presences[moment]
@@ -142,8 +147,7 @@ def versions(
         if record is None and alive is None:
             continue
         if record is not None and alive is not None and alike(alive, record, columns):
-            newer, older = (record, alive) if options.untracked == "overwrite" else (alive, record)
-            found[-1][2] = {n: older.get(n) if v is UNKNOWN else v for n, v in newer.items()}
+            found[-1][2] = joined(alive, record, options)
             continue
         if last is not None:
             last[1] = moment

@@ -79,6 +79,35 @@ def alike(one: Record, other: Record, columns: Iterable[str]) -> bool:
     return content(one, told) == content(other, told)
 
 
+def joined(held: Record, said: Record, options: Options) -> Record:
+    """Return what a version holds after a record that is alike.
+
+    What it does not know of a column is what is said first of it; a null says nothing.
+    """
+    newer, older = (said, held) if options.untracked == "overwrite" else (held, said)
+    both = {n: older.get(n) if v is UNKNOWN else v for n, v in newer.items()}
+    return both | {n: UNKNOWN for n, v in held.items() if v is UNKNOWN and said.get(n) is None}
+
+
+def filled(record: Record, alive: Record) -> Record:
+    """Return a partial record with what its key held before in the place of its nulls."""
+    known = {n: None if v is UNKNOWN else v for n, v in alive.items()}
+    before = {n: alive.get(n) if v is UNKNOWN else known.get(n) for n, v in record.items()}
+    return {n: before[n] if v is None or v is UNKNOWN else v for n, v in record.items()}
+
+
+def told_again(record: Record, before: Record | None) -> Record:
+    """Return a record; if it only says again what another said, that is what counts.
+
+    Which of its columns were not known then shows in none.
+    """
+    if before is None or not alike(before, record, record):
+        return record
+    nulls = {n for n, v in before.items() if v is UNKNOWN and record.get(n) is None}
+    more = any(v is UNKNOWN and record.get(n) not in (None, UNKNOWN) for n, v in before.items())
+    return record if more else record | dict.fromkeys(nulls, UNKNOWN)
+
+
 def comparable(rows: Iterable[Row]) -> Counter[Hashable]:
     """Return a table as a multiset, so that `==` compares two of them whatever their order."""
     return Counter(frozenset((name, canon(value)) for name, value in row.items()) for row in rows)

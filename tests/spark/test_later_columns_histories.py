@@ -1,8 +1,7 @@
 """Columns that a contract gets between two runs, over random histories, against the model.
 
 What was said before says nothing of them: the first value of a column fills in the version that
-holds it, wherever that begins, and opens none. Not so where late changes are exact, see "outside
-this exactness" in docs/contracts.md.
+holds it, wherever that begins, and opens none.
 """
 
 import random
@@ -14,7 +13,7 @@ import pytest
 from lakekit.spark.tables import create_or_evolve
 from tests.conftest import HISTORIES
 from tests.model.terms import UNKNOWN, Record, Run
-from tests.spark.combinations import CHANGES, MOVED, Combination
+from tests.spark.combinations import CHANGES, MOVED, PARTIAL, SCOPED, Combination
 from tests.spark.random_histories import NAMES, PLACES, random_runs
 from tests.spark.replay import Replay
 
@@ -26,16 +25,42 @@ SOME: dict[str, list[Any]] = {
     name: [value for value in pool if value is not None]
     for name, pool in (("name", NAMES), ("place", PLACES))
 }
+SOME_TRACKED = {"track_history_except": ["n", "score", "tags", "seen"]}
 CASES = (
     Combination("by_extraction_time", {}, ("full", "incremental"), late=False),
     Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED),
+    Combination("all_kinds", {**CHANGES}),
+    Combination("keep_first", {**CHANGES, **SOME_TRACKED, "untracked": "ignore"}),
+    Combination("some_tracked_scope", {**CHANGES, **SOME_TRACKED, **SCOPED}, ties=False),
+    Combination("partial_mark", {**CHANGES, **PARTIAL, "deletes": "mark"}, ties=False),
+)
+# For `make test-long` alone.
+LONG = (
+    Combination("mark", {**CHANGES, "deletes": "mark"}),
+    Combination("in_order", {**CHANGES}, late=False, ties=False),
+    Combination("some_tracked", {**CHANGES, **SOME_TRACKED}),
+    Combination("scope", {**CHANGES, **SCOPED}),
+    Combination("no_deletes", {**CHANGES, "deletes": "ignore"}, MOVED, ties=False),
+    Combination("partial", {**CHANGES, **PARTIAL}),
+    Combination(
+        "keep_first_mark",
+        {**CHANGES, **SOME_TRACKED, "untracked": "ignore", "deletes": "mark"},
+        ties=False,
+    ),
+    Combination(
+        "keep_first_by_extraction_time",
+        {**SOME_TRACKED, "untracked": "ignore"},
+        ("full", "incremental"),
+        late=False,
+    ),
 )
 
 
 def pytest_generate_tests(metafunc):
     long = metafunc.config.getoption("histories") > HISTORIES
     first = metafunc.config.getoption("seed")
-    told = [(c, s) for c in CASES for s in range(first, first + (12 if long else 1))]
+    chosen = (*CASES, *LONG) if long else CASES
+    told = [(c, s) for c in chosen for s in range(first, first + (12 if long else 1))]
     metafunc.parametrize(("combination", "seed"), told, ids=[f"{c.name}-{s}" for c, s in told])
 
 
@@ -51,7 +76,7 @@ def test_columns_that_come_later_open_no_versions(spark, table, tmp_path, combin
         missing = tuple(name for name in LATER if number < turns[name])
         story.combination = replace(combination, without=missing)
         create_or_evolve(spark, story.combination.contract, table)
-        records = [_told(chance, record, missing) for record in run.records]
+        records = [_told(chance, record, missing, story.combination) for record in run.records]
         story.check(Run(run.kind, times[number], records))
 
 
@@ -62,15 +87,19 @@ def _told_by_full_last(runs: list[Run]) -> list[Run]:
     return [*before, *(run for run in since if run.kind != "full"), *full[:1]]
 
 
-def _told(chance: random.Random, record: Record, missing: tuple[str, ...]) -> Record:
+def _told(
+    chance: random.Random, record: Record, missing: tuple[str, ...], combination: Combination
+) -> Record:
     """Return a record as the source tells it: without some columns, or with a value in each.
 
-    Of a column that was null as it came, an extract that changes nothing else leaves no trace.
+    Unless records differ that are of one moment, or nothing remembers who said null, it may be
+    null, too.
     """
+    nulls = combination.contract.history.exact and not combination.ties
     said = dict(record)
     for name in LATER:
         if name in missing:
             said[name] = UNKNOWN
-        elif said[name] is None:
+        elif said[name] is None and not nulls:
             said[name] = chance.choice(SOME[name])
     return said

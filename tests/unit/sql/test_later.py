@@ -1,7 +1,5 @@
 from datetime import datetime
 
-import pytest
-
 from lakekit.sql.later import (
     LATER_COLUMNS,
     LATER_FILLED,
@@ -12,6 +10,7 @@ from lakekit.sql.later import (
     with_added,
 )
 
+NEWEST = "2026-01-01 00:00:00"
 DAY = [datetime(2026, 1, day) for day in range(1, 10)]
 
 
@@ -36,36 +35,35 @@ def test_a_table_may_not_know_until_when_it_lacked_a_column() -> None:
     known = {LATER_COLUMNS: "zip"}
 
     assert later_columns(known) == (Later("zip"),)
-    assert later_columns(known | told_by_full(known, DAY[4])) == ()
+    assert later_columns(known | told_by_full(known, DAY[4], NEWEST)) == ()
 
 
 def test_a_full_extract_tells_the_columns_that_are_older() -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
     known |= with_added(known, ["fax"], {}, "2026-01-03 00:00:00")
 
-    known |= told_by_full(known, DAY[2])
+    known |= told_by_full(known, DAY[2], NEWEST)
 
     assert known[LATER_COLUMNS] == "fax"
     assert later_columns(known) == (Later("zip", DAY[0], DAY[2]), Later("fax", DAY[2]))
-    assert told_by_full(known, DAY[2]) == {}
+    assert told_by_full(known, DAY[2], NEWEST) == {}
 
 
 def test_a_column_that_is_added_anew_is_unknown_anew() -> None:
     """A crash came before it was added, and a full extract without it was merged meanwhile."""
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
-    known |= told_by_full(known, DAY[2])
+    known |= told_by_full(known, DAY[2], NEWEST)
 
     known |= with_added(known, ["zip"], {}, "2026-01-03 00:00:00")
 
     assert later_columns(known) == (Later("zip", DAY[2]),)
 
 
-@pytest.mark.parametrize("first", [4, 6])
-def test_of_full_extracts_the_oldest_counts_whichever_comes_first(first: int) -> None:
+def test_what_was_filled_in_before_an_older_full_extract_came_stays() -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
-    known |= told_by_full(known, DAY[first])
 
-    known |= told_by_full(known, DAY[10 - first])
+    known |= told_by_full(known, DAY[4], "2026-01-07 00:00:00")
 
-    assert later_columns(known) == (Later("zip", DAY[0], DAY[4]),)
+    assert later_columns(known) == (Later("zip", DAY[0], DAY[6]),)
     assert LATER_FILLED in known
+    assert told_by_full(known, DAY[2], "2026-01-08 00:00:00") == {}

@@ -1,0 +1,148 @@
+"""What facts hold in columns that the table did not have when they were told.
+
+A null that was told before the table had its column says nothing. A state that begins with such a
+fact takes the first value that is said of the column while all else stays the same, unless that is
+told only after a full extract has told the column of all keys. A fact within a state that says
+nothing of a column holds what was said before it.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Column, Contract
+from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.later import Later
+from lakekit.sql.row_hash import row_hash
+
+_PART = "struct<hash:bigint,known:boolean>"
+_STATE = f"struct<alive:boolean,rest:bigint,parts:array<{_PART}>,state:int>"
+
+
+def aware(contract: Contract, later: Sequence[Later]) -> list[Column]:
+    """Return the tracked columns that every fact knows."""
+    names = {each.name for each in later}
+    return [column for column in contract.tracked if column.name not in names]
+
+
+def shows_first_values(later: Sequence[Later]) -> Expression:
+    """Whether a row that was told before a column came holds a value of it."""
+    held = [F.col(quote(e.name)).isNotNull() & _is_before("_ingested_at", e) for e in later]
+    return reduce(or_, held, F.lit(False))
+
+
+def with_later(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
+    """Give the facts of each state the values that are said in it of later columns.
+
+    Args:
+        facts: One per key and moment, beside those that are set aside (`__aside`); `__told` is when
+            their content was first told.
+        contract: Its keys and columns.
+        later: The later columns.
+
+    Returns:
+        The facts, `_row_hash` of all tracked columns. What a fact says itself of the later columns
+        is in `__own`; `__filled` tells that it holds something else.
+    """
+    if not later:
+        return facts.withColumn("__filled", F.lit(False))
+    own = F.struct(*[F.col(quote(each.name)) for each in later])
+    rows = facts.withColumns({"__own": own, "__filled": F.lit(False)})
+    rows = _with_state(rows, contract, later)
+    whole = Window.partitionBy(*map(quote, contract.keys), F.col("__aside").isNotNull(), "__state")
+    for each in later:
+        said = F.col(f"__own.{quote(each.name)}")
+        value = F.first(said, ignorenulls=True).over(
+            whole.orderBy("__moment").rowsBetween(
+                Window.unboundedPreceding, Window.unboundedFollowing
+            )
+        )
+        filled = F.col("__aside").isNull() & ~F.col("__gone") & said.isNull() & value.isNotNull()
+        rows = rows.withColumns(
+            {
+                "__filled": F.col("__filled") | filled,
+                each.name: F.when(filled, value).otherwise(said),
+            }
+        )
+    return rows.withColumn("_row_hash", F.expr(row_hash(contract.tracked))).drop("__state")
+
+
+def as_told(facts: DataFrame, later: Sequence[Later]) -> DataFrame:
+    """Give filled facts back what they say themselves."""
+    return facts.withColumns({e.name: F.col(f"__own.{quote(e.name)}") for e in later})
+
+
+def _with_state(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
+    """Number the states of each key (`__state`), as they follow each other.
+
+    Facts are of one state if they hold the same, but for what is not known of later columns.
+    """
+    keys = [quote(key) for key in contract.keys]
+    others = [quote(name) for name in facts.columns if name not in contract.keys]
+    parts = F.array(*[_part(contract, each) for each in later])
+    rest = F.expr(row_hash(aware(contract, later)))
+    fact = F.struct(*others, parts.alias("__parts"), rest.alias("__rest_hash"))
+    by_key = facts.withColumn("__fact", fact).groupBy(*keys)
+    rows = by_key.agg(F.array_sort(F.collect_list("__fact"), _earlier_first).alias("__facts"))
+    none = F.struct(F.lit(False), F.lit(0), F.array(), F.lit(0)).cast(_STATE)
+    start = F.struct(none.alias("held"), F.array().cast("array<int>").alias("states"))
+    states = F.aggregate("__facts", start, _step, lambda done: done["states"])
+    both = rows.select(*keys, "__facts", states.alias("__states"))
+    told = both.select(*keys, F.inline(F.arrays_zip("__facts", "__states")))
+    return told.select(
+        *keys, *[F.col(f"__facts.{name}") for name in others], F.col("__states").alias("__state")
+    )
+
+
+def _part(contract: Contract, each: Later) -> Expression:
+    """Return what a fact says of a later column, whether that is known, and fills what is not."""
+    held = F.expr(row_hash([contract.column(each.name)]))
+    known = (held != 0) | ~_is_before("__told", each)
+    first = F.lit(True)
+    if each.filled is not None:
+        # What the full extract of then has not told, it was not then.
+        first = F.col("__told") <= F.expr(moment_literal(each.filled))
+    return F.struct(held.alias("hash"), known.alias("known"), first.alias("first"))
+
+
+def _earlier_first(one: Expression, other: Expression) -> Expression:
+    at, then = one["__moment"], other["__moment"]
+    return F.when(at < then, -1).when(at > then, 1).otherwise(0)
+
+
+def _step(so_far: Expression, fact: Expression) -> Expression:
+    """Return what a key holds after a fact, and the numbers of the states until then."""
+    held, parts = so_far["held"], fact["__parts"]
+    goes_on = held["alive"] & ~fact["__gone"] & (held["rest"] == fact["__rest_hash"])
+    fits = F.forall(F.zip_with(held["parts"], parts, _fits), lambda one: one)
+    goes_on = goes_on & ~F.coalesce(fact["__split"], F.lit(False)) & fits
+    own = F.transform(parts, lambda said: F.struct(said["hash"], said["known"]))
+    joined = F.zip_with(held["parts"], parts, _joined)
+    now = F.when(goes_on, joined).otherwise(own.cast(f"array<{_PART}>"))
+    number = held["state"] + F.when(goes_on, 0).otherwise(1)
+    after = F.struct(~fact["__gone"], fact["__rest_hash"], now, number).cast(_STATE)
+    after = F.when(fact["__aside"].isNull(), after).otherwise(held)
+    return F.struct(after.alias("held"), F.array_append(so_far["states"], after["state"]))
+
+
+def _fits(held: Expression, said: Expression) -> Expression:
+    """Whether a fact says of a later column what its state holds, or the first value of it."""
+    fills = (said["hash"] == 0) | said["first"]
+    return F.when(held["known"], ~said["known"] | (said["hash"] == held["hash"])).otherwise(fills)
+
+
+def _joined(held: Expression, said: Expression) -> Expression:
+    """Return what a state holds of a later column with a fact that fits; a null tells nothing."""
+    first = F.struct(said["hash"].alias("hash"), (said["hash"] != 0).alias("known"))
+    return F.when(held["known"], held.cast(_PART)).otherwise(first.cast(_PART))
+
+
+def _is_before(told: str, each: Later) -> Expression:
+    """Whether something was told before the table had a column; null until when is for ever."""
+    if each.until is None:
+        return F.lit(True)
+    return F.col(told) <= F.expr(moment_literal(each.until))

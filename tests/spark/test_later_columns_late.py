@@ -1,0 +1,219 @@
+"""Columns that a table gets later where late changes are exact: what is first said of them.
+
+A record is named by its day of January, the day it holds from; a run by the day of its extract.
+"""
+
+import pytest
+
+from lakekit.contracts import load_contract
+from lakekit.layout import facts_table
+from lakekit.spark import plan
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.test_later_columns import grown
+from tests.spark.test_semantics_late import TEXT, at, gone, told
+
+ZIP = load_contract(grown(TEXT, "zip").replace("[name]", "[name, zip]"))
+# Of each key: what the runs of some days say, and the versions of then. All held "a" since 2, and
+# said so again at 3, when the column came.
+STORIES = (
+    ({5: at(5, "a", zip="x"), 6: at(4, "a", zip="x")}, [("a", "x", 2, None)]),
+    ({5: at(5, "a", zip="x"), 6: at(4, "a", zip="y")}, [("a", "y", 2, 5), ("a", "x", 5, None)]),
+    ({5: at(4, "a"), 6: at(5, "a", zip="x")}, [("a", "x", 2, None)]),
+    (
+        {5: at(5, "a", zip="x"), 6: at(4, "b", zip="y")},
+        [("a", None, 2, 4), ("b", "y", 4, 5), ("a", "x", 5, None)],
+    ),
+    ({5: at(5, "a", zip="x"), 6: gone(4)}, [("a", None, 2, 4), ("a", "x", 5, None)]),
+    ({5: at(5, "a", zip="x"), 6: at(1, "a", zip="y")}, [("a", "y", 1, 5), ("a", "x", 5, None)]),
+    ({5: at(5, "a", zip="x"), 6: at(7, "a")}, [("a", "x", 2, 7), ("a", None, 7, None)]),
+    (
+        {5: at(4, "b"), 6: at(5, "b", zip="x")},
+        [("a", None, 2, 4), ("b", None, 4, 5), ("b", "x", 5, None)],
+    ),
+    # It was extracted before the column came, and is merged afterwards.
+    ({5: at(5, "a", zip="x"), 1: at(5, "a")}, [("a", "x", 2, None)]),
+    ({5: at(5, "a", zip="x"), 1: at(7, "a")}, [("a", "x", 2, None)]),
+    ({5: at(5, "a", zip="x"), 1: at(7, "b")}, [("a", "x", 2, 7), ("b", None, 7, None)]),
+)
+
+
+@pytest.mark.parametrize("order", [(5, 6, 1), (6, 1, 5), (1, 5, 6)])
+@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
+def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, untracked, order):
+    before, after = (
+        load_contract(text.replace("keys: [id]", f"keys: [id], untracked: {untracked}"))
+        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
+    )
+    for day in (2, 3):
+        told(load, "changes", day, *[at(day, "a", id=n) for n in range(20)], promise=before)
+    create_or_evolve(spark, after, table)
+
+    for day in order:
+        said = [runs[day] | {"id": n} for n, (runs, _) in enumerate(STORIES) if day in runs]
+        load(day, *said, extract="changes", run_id=f"then-{day}", promise=after)
+
+    found = rows("id, name, zip")
+    for n, (_, versions) in enumerate(STORIES):
+        assert [row[1:5] for row in found if row[0] == n] == versions, n
+
+
+@pytest.fixture
+def nothing_is_settled(monkeypatch):
+    def settle(*_):
+        raise AssertionError("keys are derived anew")
+
+    monkeypatch.setattr(plan, "settle", settle)
+
+
+@pytest.mark.usefixtures("nothing_is_settled")
+def test_the_first_full_extract_with_a_column_fills_it_in_and_derives_no_key_anew(
+    load, rows, spark, table
+):
+    told(load, "full", 1, at(1, "a"), at(1, "b", id=2))
+    # The second says something again that shows in no version.
+    told(load, "full", 3, at(1, "a"), at(2, "b", id=2))
+    create_or_evolve(spark, ZIP, table)
+    known = spark.table(facts_table(table)).where("_op = 'U' AND id = 1")
+
+    done = told(load, "full", 5, at(1, "a", zip="x"), at(2, "b", id=2, zip="y"), promise=ZIP)
+
+    assert (done.opened, done.closed, done.restored, done.unchanged) == (0, 0, 0, 2)
+    assert rows("id, name, zip") == [(1, "a", "x", 1, None, True), (2, "b", "y", 1, None, True)]
+    assert known.count() == 0
+
+
+@pytest.mark.parametrize("day", [1, 2])
+def test_what_is_told_only_after_a_full_extract_is_a_change(load, rows, spark, table, day):
+    told(load, "full", 1, at(1, "a"), at(1, "b", id=2))
+    told(load, "full", 3, at(day, "a"), at(1, "b", id=2))
+    create_or_evolve(spark, ZIP, table)
+    told(load, "full", 5, at(day, "a"), at(1, "b", id=2, zip="y"), promise=ZIP)
+
+    told(load, "changes", 7, at(6, "a", zip="x"), at(4, "c", id=2, zip="y"), promise=ZIP)
+    told(load, "changes", 8, at(7, "a", zip="x"), at(4, "a", zip="x"), promise=ZIP)
+
+    assert rows("id, name, zip") == [
+        (1, "a", None, 1, 4, False),
+        (1, "a", "x", 4, None, True),
+        (2, "b", "y", 1, 4, False),
+        (2, "c", "y", 4, None, True),
+    ]
+
+
+def test_a_first_value_stays_when_its_record_is_said_again_later(load, rows, spark, table):
+    told(load, "changes", 1, at(1, "a"), at(9, "b"))
+    create_or_evolve(spark, ZIP, table)
+    told(load, "changes", 3, at(3, "a", zip="x"), promise=ZIP)
+    told(load, "full", 5, at(3, "a", zip="x"), at(9, "b"), promise=ZIP)
+
+    told(load, "changes", 7, at(3, "a", zip="x"), at(6, "c"), promise=ZIP)
+
+    assert rows("id, name, zip") == [
+        (1, "a", "x", 1, 6, False),
+        (1, "c", None, 6, 9, False),
+        (1, "b", None, 9, None, True),
+    ]
+
+
+def test_a_value_that_was_told_before_the_column_came_does_not_give_way(load, rows, spark, table):
+    """Its run is merged afterwards, and the companion knows an older record of its moment."""
+    told(load, "changes", 1, at(1, "a"), at(3, "a"))
+    told(load, "changes", 4, at(9, "b"))
+    create_or_evolve(spark, ZIP, table)
+    told(load, "changes", 2, at(2, "c"), at(3, "a", zip="x"), promise=ZIP)
+
+    told(load, "changes", 6, at(4, "d"), promise=ZIP)
+
+    assert rows("id, name, zip") == [
+        (1, "a", None, 1, 2, False),
+        (1, "c", None, 2, 3, False),
+        (1, "a", "x", 3, 4, False),
+        (1, "d", None, 4, 9, False),
+        (1, "b", None, 9, None, True),
+    ]
+
+
+def test_several_records_of_one_run_fill_in_the_same_value(load, rows, spark, table):
+    told(load, "changes", 1, *[at(1, "a", id=n) for n in (1, 2, 3)])
+    create_or_evolve(spark, ZIP, table)
+
+    done = told(
+        load, "changes", 5,
+        at(3, "a"), at(4, "a", zip="x"),
+        at(3, "a", id=2, zip="x"), at(4, "a", id=2, zip="y"),
+        at(3, "a", id=3, zip="x"), at(4, "a", id=3), at(5, "a", id=3, zip="x"),
+        promise=ZIP,
+    )  # fmt: skip
+
+    assert rows("id, name, zip") == [
+        (1, "a", "x", 1, None, True),
+        (2, "a", "x", 1, 4, False),
+        (2, "a", "y", 4, None, True),
+        (3, "a", "x", 1, 4, False),
+        (3, "a", None, 4, 5, False),
+        (3, "a", "x", 5, None, True),
+    ]
+    assert (done.opened, done.closed) == (3, 3)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
+    load, rows, spark, table, late
+):
+    before, after = (
+        load_contract(text.replace("keys: [id]", "keys: [id], ignore_null_updates: true"))
+        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
+    )
+    told(load, "changes", 1, at(1, "a", id=2), promise=before)
+    create_or_evolve(spark, after, table)
+    told(load, "changes", 3, at(3, "b"), at(3, None, id=2, zip="y"), promise=after)
+
+    told(load, "changes", 4, at(5, None, zip="x"), promise=after)
+    if late:
+        told(load, "changes", 6, at(4, None, seen=1), at(2, None, id=2, seen=1), promise=after)
+
+    assert rows("id, name, zip") == [
+        (1, "b", None, 3, 5, False),
+        (1, "b", "x", 5, None, True),
+        (2, "a", "y", 1, None, True),
+    ]
+
+
+@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
+def test_a_key_that_a_full_extract_brought_back_takes_first_values_in_any_order(
+    load, rows, spark, table, untracked
+):
+    before, after = (
+        load_contract(text.replace("keys: [id]", f"keys: [id], untracked: {untracked}"))
+        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
+    )
+    other = at(1, "z", id=2)
+    told(load, "full", 1, at(1, "a"), other, promise=before)
+    told(load, "full", 2, other, promise=before)
+    told(load, "full", 3, at(1, "a"), other, promise=before)
+    create_or_evolve(spark, after, table)
+    told(load, "changes", 5, at(5, "a", zip="x"), promise=after)
+
+    told(load, "changes", 6, at(4, "a", zip="y"), promise=after)
+
+    assert rows("id, name, zip")[:-1] == [
+        (1, "a", None, 1, 2, False),
+        (1, "a", "y", 3, 5, False),
+        (1, "a", "x", 5, None, True),
+    ]
+
+
+def test_a_run_that_is_stopped_after_it_told_its_companion_has_told_the_column(
+    load, rows, spark, table, monkeypatch
+):
+    """All that the full extract says is known, so nothing but the companion and a property tell."""
+    told(load, "full", 1, at(1, "a"))
+    create_or_evolve(spark, ZIP, table)
+    with monkeypatch.context() as patched:
+        patched.setattr("lakekit.spark.scd2._learnt", lambda *_: {})
+        told(load, "full", 3, at(1, "a"), promise=ZIP)
+    told(load, "full", 3, at(1, "a"), promise=ZIP)
+
+    told(load, "changes", 5, at(4, "a", zip="x"), promise=ZIP)
+
+    assert rows("id, name, zip") == [(1, "a", None, 1, 4, False), (1, "a", "x", 4, None, True)]
