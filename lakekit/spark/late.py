@@ -75,10 +75,7 @@ def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Sett
 
 
 def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
-    """Rank the facts of one key and moment; `__place` 1 counts.
-
-    `_row_hash` becomes that of the columns of `later.aware`.
-    """
+    """Rank the facts of one key and moment; `__place` 1 counts."""
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")
     ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
@@ -91,28 +88,27 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
         F.col("__position").desc(),
     )
     # A version shows its newest untracked values; the companion knows the record of its start.
-    known = F.max(F.col("__known") & ~F.col("__gone")).over(moment)
+    known = F.col("__known") & ~F.col("__gone")
+    gives_way, told = F.col("__shown") & F.max(known).over(moment), F.col("__ingested")
+    if later:
+        same = Window.partitionBy(*keys, "__moment", "__ingested", "__aware")
+        gives_way = gives_way | (F.col("__first_values") & F.max(known).over(same))
+        told = F.min(told).over(Window.partitionBy(*keys, "__moment", "__content"))
     hashed = facts.withColumns(
         {
             "_row_hash": F.expr(row_hash(contract.tracked)),
             "__rest": F.expr(row_hash(contract.untracked)),
-            "__known_here": known,
+            # What a column is filled with is no other content.
+            "__aware": F.expr(row_hash(aware(contract, later))),
         }
-    ).withColumn("__content", content_hash())
-    if later:
-        # What a column is filled with is no other content.
-        hashed = hashed.withColumn("_row_hash", F.expr(row_hash(aware(contract, later))))
-        same = Window.partitionBy(*keys, "__moment", "__ingested", "_row_hash")
-        hashed = hashed.withColumn("__filled_in", F.max("__known").over(same))
-        hashed = hashed.withColumn("__filled_in", F.expr("__first_values AND __filled_in"))
-    told = _told_apart(hashed, moment).where("NOT (__shown AND __known_here)")
-    told = told.where("NOT __filled_in") if later else told
-    content = Window.partitionBy(*keys, "__moment", "__content")
-    return told.withColumns(
+    )
+    rows = _told_apart(hashed.withColumn("__gives_way", gives_way), moment)
+    rows = rows.where("NOT __gives_way").withColumn("__content", content_hash())
+    return rows.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
-            "__told": F.min("__ingested").over(content),
+            "__told": told,
         }
     )
 
@@ -120,10 +116,10 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
 def _told_apart(facts: DataFrame, moment: WindowSpec) -> DataFrame:
     """Let what tells a version from the one before it stay with whatever says the same then."""
     names = [name for name in ("__split", "__dropped") if name in facts.columns]
-    version = F.when(F.col("__version"), F.struct("_row_hash", *names))
+    version = F.when(F.col("__version"), F.struct("__aware", *names))
     facts = facts.withColumn("__of", F.max(version).over(moment))
     # What a partial record holds is not known before it is filled.
-    same = F.col("__partial") | (F.col("_row_hash") == F.col("__of._row_hash"))
+    same = F.col("__partial") | (F.col("__aware") == F.col("__of.__aware"))
     for name in names:
         held = F.when(same & ~F.col("__gone"), F.col(f"__of.{name}"))
         facts = facts.withColumn(name, held)

@@ -131,7 +131,9 @@ def _says(contract: Contract) -> Callable[[Expression], Expression]:
     def like(record: Expression) -> Expression:
         since = F.col("__then._valid_from")
         same = record["hash"] == F.col("__then.hash")
-        return (record["op"] == "U") & same & record["at"].between(since, F.col("__at"))
+        # What brought the key back has no record of that moment.
+        of_then = (record["op"] == "U") | ((record["op"] == "P") & (record["at"] == since))
+        return of_then & same & record["at"].between(since, F.col("__at"))
 
     return own if contract.history.ignore_null_updates else like
 

@@ -3,7 +3,8 @@
 A null that was told before the table had its column says nothing. A state that begins with such a
 fact takes the first value that is said of the column while all else stays the same, unless that is
 told only after a full extract has told the column of all keys. A fact within a state that says
-nothing of a column holds what was said before it.
+nothing of a column holds what was said before it. A full extract that holds a key which is there,
+with the content of its state, says as much.
 """
 
 from collections.abc import Sequence
@@ -53,14 +54,11 @@ def with_later(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> 
     own = F.struct(*[F.col(quote(each.name)) for each in later])
     rows = facts.withColumns({"__own": own, "__filled": F.lit(False)})
     rows = _with_state(rows, contract, later)
-    whole = Window.partitionBy(*map(quote, contract.keys), F.col("__aside").isNotNull(), "__state")
+    whole = Window.partitionBy(*map(quote, contract.keys), "__state").orderBy("__moment")
+    whole = whole.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     for each in later:
         said = F.col(f"__own.{quote(each.name)}")
-        value = F.first(said, ignorenulls=True).over(
-            whole.orderBy("__moment").rowsBetween(
-                Window.unboundedPreceding, Window.unboundedFollowing
-            )
-        )
+        value = F.first(said, ignorenulls=True).over(whole)
         filled = F.col("__aside").isNull() & ~F.col("__gone") & said.isNull() & value.isNotNull()
         rows = rows.withColumns(
             {
@@ -79,7 +77,8 @@ def as_told(facts: DataFrame, later: Sequence[Later]) -> DataFrame:
 def _with_state(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
     """Number the states of each key (`__state`), as they follow each other.
 
-    Facts are of one state if they hold the same, but for what is not known of later columns.
+    Facts are of one state if they hold the same, but for what is not known of later columns. What
+    is set aside is of none, but for presences that fit.
     """
     keys = [quote(key) for key in contract.keys]
     others = [quote(name) for name in facts.columns if name not in contract.keys]
@@ -125,8 +124,9 @@ def _step(so_far: Expression, fact: Expression) -> Expression:
     now = F.when(goes_on, joined).otherwise(own.cast(f"array<{_PART}>"))
     number = held["state"] + F.when(goes_on, 0).otherwise(1)
     after = F.struct(~fact["__gone"], fact["__rest_hash"], now, number).cast(_STATE)
-    after = F.when(fact["__aside"].isNull(), after).otherwise(held)
-    return F.struct(after.alias("held"), F.array_append(so_far["states"], after["state"]))
+    counts = fact["__aside"].isNull() | ((fact["__aside"] == "unheard") & goes_on)
+    states = F.array_append(so_far["states"], F.when(counts, number))
+    return F.struct(F.when(counts, after).otherwise(held).alias("held"), states.alias("states"))
 
 
 def _fits(held: Expression, said: Expression) -> Expression:

@@ -12,7 +12,7 @@ The facts about one key, each at one moment:
   holds something of the key's scope;
 * presence in a full extract, at its extraction time: a key that was gone there is back, with
   the content of the extract's latest record. For a key that is alive it changes nothing, unless
-  `admission` says so.
+  `admission` says so; of content that is alike it tells what was not known.
 
 At one moment a record beats presence and presence beats absence. `admission` says which records
 count; `other_modes` derives scd1 and append.
@@ -42,6 +42,11 @@ from tests.model.terms import (
     told_again,
     tracked,
 )
+
+
+class Also(dict[str, Any]):
+    """What a full extract holds of a key that is there: no news, but of what is not known."""
+
 
 State = tuple[Any, Record | None]  # from this moment on: a record, or None for gone
 Scopes = set[tuple[Hashable, ...]]
@@ -105,7 +110,7 @@ def states(facts: Facts, absent: dict[Any, list[Scopes]], options: Options) -> l
     """Return what a key is from each moment on; `absent` holds the scopes of who lacks it."""
     found: list[State] = []
     for moment in sorted({*facts.records, *facts.presences, *absent}):
-        alive = found[-1][1] if found else None
+        alive = next((r for _, r in reversed(found) if not isinstance(r, Also)), None)
         if moment in facts.records:
             _, record, partial = facts.records[moment]
             if record is not None and partial and alive is not None:
@@ -115,6 +120,8 @@ def states(facts: Facts, absent: dict[Any, list[Scopes]], options: Options) -> l
             _, record, back = facts.presences[moment]
             if alive is None or back:
                 found.append((moment, record))
+            elif options.late_changes == "exact" and options.mode == "scd2":
+                found.append((moment, Also(record)))
         elif alive is not None and any(
             not options.delete_scope or content(alive, options.delete_scope) in scopes
             for scopes in absent[moment]
@@ -144,6 +151,11 @@ def versions(
     for moment, record in history:
         last = found[-1] if found and found[-1][1] is None else None
         alive = last[2] if last else None
+        if isinstance(record, Also):
+            if alive is not None and alike(alive, record, columns):
+                told = {n: v for n, v in record.items() if alive.get(n) is UNKNOWN}
+                found[-1][2] = joined(alive, {**alive, **told}, options)
+            continue
         if record is None and alive is None:
             continue
         if record is not None and alive is not None and alike(alive, record, columns):

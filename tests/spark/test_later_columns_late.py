@@ -217,3 +217,18 @@ def test_a_run_that_is_stopped_after_it_told_its_companion_has_told_the_column(
     told(load, "changes", 5, at(4, "a", zip="x"), promise=ZIP)
 
     assert rows("id, name, zip") == [(1, "a", None, 1, 4, False), (1, "a", "x", 4, None, True)]
+
+
+def test_a_key_that_was_brought_back_gets_the_first_values_of_its_record(load, rows, spark, table):
+    other = at(1, "z", id=2)
+    told(load, "full", 1, at(1, "a"), other)
+    told(load, "full", 2, other)
+    told(load, "full", 3, at(1, "a"), other)
+    create_or_evolve(spark, ZIP, table)
+
+    told(load, "full", 5, at(1, "a", zip="x"), other, promise=ZIP)
+
+    assert rows("id, name, zip")[:-1] == [
+        (1, "a", "x", 1, 2, False),
+        (1, "a", "x", 3, None, True),
+    ]
