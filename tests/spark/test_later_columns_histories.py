@@ -31,11 +31,11 @@ CASES = (
     Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED),
     Combination("all_kinds", {**CHANGES}),
     Combination("keep_first", {**CHANGES, **SOME_TRACKED, "untracked": "ignore"}),
-    Combination("some_tracked_scope", {**CHANGES, **SOME_TRACKED, **SCOPED}, ties=False),
     Combination("partial_mark", {**CHANGES, **PARTIAL, "deletes": "mark"}, ties=False),
 )
 # For `make test-long` alone.
 LONG = (
+    Combination("some_tracked_scope", {**CHANGES, **SOME_TRACKED, **SCOPED}, ties=False),
     Combination("mark", {**CHANGES, "deletes": "mark"}),
     Combination("in_order", {**CHANGES}, late=False, ties=False),
     Combination("some_tracked", {**CHANGES, **SOME_TRACKED}),

@@ -37,8 +37,15 @@ STORIES = (
 )
 
 
-@pytest.mark.parametrize("order", [(5, 6, 1), (6, 1, 5), (1, 5, 6)])
-@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
+@pytest.mark.parametrize(
+    ("untracked", "order"),
+    [
+        ("overwrite", (5, 6, 1)),
+        ("ignore", (6, 1, 5)),
+        ("overwrite", (1, 5, 6)),
+        ("ignore", (5, 6, 1)),
+    ],
+)
 def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, untracked, order):
     before, after = (
         load_contract(text.replace("keys: [id]", f"keys: [id], untracked: {untracked}"))
