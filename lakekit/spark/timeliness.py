@@ -200,7 +200,8 @@ def _says_more(sight: Sight, contract: Contract, extracted: Expression) -> Expre
     moment = F.col("__moment")
     again = (moment == F.col("__base_sequence")) & (moment >= F.col("__since"))
     again = again & (F.col("__rest") == F.col("__base_rest")) & fills(sight, contract)
-    return F.coalesce(again & (extracted > F.col("__base_ingested")), F.lit(False))
+    again = again & ~F.col("__gone") & (extracted > F.col("__base_ingested"))
+    return F.coalesce(again, F.lit(False))
 
 
 def _may_fill(sight: Sight, contract: Contract) -> Expression:

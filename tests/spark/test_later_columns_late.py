@@ -107,6 +107,15 @@ def test_what_is_told_only_after_a_full_extract_is_a_change(load, rows, spark, t
     ]
 
 
+def test_a_deletion_of_the_very_moment_of_a_version_is_no_first_value(load, rows, spark, table):
+    told(load, "changes", 1, at(1, "a"), at(1, "b", id=2))
+    create_or_evolve(spark, ZIP, table)
+
+    told(load, "changes", 3, at(1, "a", op="D"), at(1, "b", id=2, zip="x"), promise=ZIP)
+
+    assert rows("id, name, zip") == [(2, "b", "x", 1, None, True)]
+
+
 def test_a_first_value_stays_when_its_record_is_said_again_later(load, rows, spark, table):
     told(load, "changes", 1, at(1, "a"), at(9, "b"))
     create_or_evolve(spark, ZIP, table)
