@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark.records import sequence, tie
 from lakekit.spark.scopes import scope_text
-from lakekit.sql.identifiers import quote
+from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.later import Later
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
@@ -134,15 +134,23 @@ def join_base(
     )
 
 
-def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> DataFrame:
+def with_kind(
+    joined: DataFrame, contract: Contract, moment: Expression, later: Sequence[Later] = ()
+) -> DataFrame:
     """Name what each joined row is by itself; `__kind` is one of the following.
 
     rejected (a bad record; its key is present), ignored (a delete that is not wanted), same (it
     says what the current version holds), gone (absent, and known to be), past (absent and gone,
     but perhaps not at the time of an extract that comes behind another), absent, candidate.
+
+    `later` are the columns of the table that are still to be filled.
     """
     absent, since = F.col("__absent"), F.col("__since")
     gone = F.col("__base_hash").isNull()
+    same = _same(contract)
+    if contract.history.exact:
+        # That its version has been filled with what it says itself, its record has not said yet.
+        same = same & ~_shows_what_is_said(later)
     kind = (
         F.when(absent & gone & (F.coalesce("__ended", since) > moment), "past")
         .when(absent & (gone | (since == moment)), "gone")
@@ -150,7 +158,7 @@ def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> Data
         .when(F.col("__fault").isNotNull(), "rejected")
         .when(F.col("__gone") & F.lit(contract.history.deletes == "ignore"), "ignored")
         # What an older extract holds of a version that began later is not what that one shows.
-        .when(~F.col("__gone") & _same(contract) & _not_before(since, moment), "same")
+        .when(~F.col("__gone") & same & _not_before(since, moment), "same")
         .otherwise("candidate")
     )
     return joined.withColumns(
@@ -162,6 +170,17 @@ def with_kind(joined: DataFrame, contract: Contract, moment: Expression) -> Data
             "__scope": F.expr(scope_text(contract.history.delete_scope)),
         }
     )
+
+
+def _shows_what_is_said(later: Sequence[Later]) -> Expression:
+    """Whether a current version from before a column holds a value of it, as does the row."""
+    shows = F.lit(False)
+    for each in later:
+        said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
+        if each.until is not None:
+            old = F.col("__base_ingested") <= F.expr(moment_literal(each.until))
+            shows = shows | ((said != 0) & (held != 0) & old)
+    return F.coalesce(shows, F.lit(False))
 
 
 def _not_before(since: Expression, extracted: Expression) -> Expression:

@@ -16,7 +16,7 @@ from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts, with_neighbours
-from lakekit.spark.later import as_told, aware, with_later
+from lakekit.spark.later import as_first_told, as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
@@ -93,7 +93,7 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
     if later:
         same = Window.partitionBy(*keys, "__moment", "__ingested", "__aware")
         gives_way = gives_way | (F.col("__first_values") & F.max(known).over(same))
-        told = F.min(told).over(Window.partitionBy(*keys, "__moment", "__content"))
+        told = F.min(told).over(Window.partitionBy(*keys, "__moment", "__priority", "__content"))
     hashed = facts.withColumns(
         {
             "_row_hash": F.expr(row_hash(contract.tracked)),
@@ -104,13 +104,14 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
     )
     rows = _told_apart(hashed.withColumn("__gives_way", gives_way), moment)
     rows = rows.where("NOT __gives_way").withColumn("__content", content_hash())
-    return rows.withColumns(
+    rows = rows.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
             "__told": told,
         }
     )
+    return as_first_told(rows, later)
 
 
 def _told_apart(facts: DataFrame, moment: WindowSpec) -> DataFrame:
@@ -149,19 +150,23 @@ def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Da
     kept = with_later(kept, contract, later)
     kept = kept.withColumn("__digest", F.expr(state_hash(contract)))
     resolved = order.resolve(kept, contract, order.Sight())
-    return resolved.withColumns(
-        {"__act": F.coalesce("__aside", "__act"), "__opener": _opener(contract)}
-    )
+    opener = F.coalesce(_of_opener("__said", contract), F.lit(False))
+    resolved = resolved.withColumns({"__act": F.coalesce("__aside", "__act"), "__opener": opener})
+    if not later:
+        return resolved
+    # A version that shows a record of before a column may have begun with one that knows it.
+    newest = F.greatest("__ingested", _of_opener("__ingested", contract))
+    return resolved.withColumn("__shown_ingested", newest)
 
 
-def _opener(contract: Contract) -> Expression:
-    """Return whether the run said what began the state that a resolved row is in."""
+def _of_opener(name: str, contract: Contract) -> Expression:
+    """Return what a column is of the fact that began the state which a resolved row is in."""
     keys = [quote(key) for key in contract.keys]
     # That of `order.resolve`, so that nothing is sorted again.
     forward = Window.partitionBy(*keys, "__apart").orderBy("__moment")
     so_far = forward.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    turn = F.when(F.col("__changes"), F.col("__said"))
-    return F.coalesce(F.last(turn, ignorenulls=True).over(so_far), F.lit(False))
+    turn = F.when(F.col("__changes"), F.col(name))
+    return F.last(turn, ignorenulls=True).over(so_far)
 
 
 def _aside(contract: Contract) -> Expression:

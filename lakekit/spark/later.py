@@ -36,6 +36,22 @@ def shows_first_values(later: Sequence[Later]) -> Expression:
     return reduce(or_, held, F.lit(False))
 
 
+def as_first_told(facts: DataFrame, later: Sequence[Later]) -> DataFrame:
+    """Let facts that were told before a column came, and again afterwards, stay those of before.
+
+    So it is with what is told again and changes nothing else: it is not merged.
+    """
+    times = [time for each in later for time in (each.until, each.filled) if time is not None]
+    between = [
+        (F.col("__told") <= F.expr(moment_literal(time)))
+        & (F.col("__ingested") > F.expr(moment_literal(time)))
+        for time in sorted({*times})
+    ]
+    crosses = reduce(or_, between, F.lit(False))
+    first = F.when(crosses, F.col("__told")).otherwise(F.col("__ingested"))
+    return facts.withColumn("__ingested", first) if between else facts
+
+
 def with_later(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:
     """Give the facts of each state the values that are said in it of later columns.
 

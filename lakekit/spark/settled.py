@@ -11,7 +11,7 @@ from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
 from lakekit.spark.forms import dropped_names
-from lakekit.spark.later import aware
+from lakekit.spark.later import aware, shows_first_values
 from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash
@@ -58,7 +58,7 @@ def compare(
         F.col("__until").alias("__to"),
         *[F.when(~gone, F.col(quote(name))).alias(name) for name in names],
         "_source_file",
-        "__ingested",
+        F.col("__shown_ingested" if later else "__ingested").alias("__ingested"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         F.coalesce("__rest", F.lit(0)).alias("__rest"),
         gone.alias("__gone"),
@@ -83,6 +83,7 @@ def compare(
     same = (F.col("__gone") == F.col("__old_gone")) & (
         F.col("__gone") | (alike & (F.col("__rest") == F.col("__old_rest")))
     )
+    same = same & F.coalesce(F.col("__old_lent") == F.col("__ingested"), F.lit(True))
     ends = F.col("__to").eqNullSafe(F.col("__old_to"))
     kind = (
         F.when(F.col("__new").isNull(), "drop")
@@ -103,9 +104,14 @@ def compare(
 
 
 def _old_hashes(contract: Contract, later: Sequence[Later]) -> list[Expression]:
-    """Return the hash of the columns that are not later, and those of each that is."""
+    """Return the hash of the columns that are not later, and those of each that is.
+
+    `__old_lent` is when a version was told that shows first values.
+    """
     hashes = [_hash_of(contract, each).alias(f"__old_of_{each.name}") for each in later]
-    return [F.expr(row_hash(aware(contract, later))).alias("__old_aware"), *hashes]
+    # If its record says the first value itself by now, it is that record's.
+    lent = F.when(shows_first_values(later), F.col("_ingested_at")).alias("__old_lent")
+    return [F.expr(row_hash(aware(contract, later))).alias("__old_aware"), lent, *hashes]
 
 
 def _is_renewed(contract: Contract, later: Sequence[Later]) -> Expression:

@@ -212,6 +212,7 @@ def _may_fill(sight: Sight, contract: Contract) -> Expression:
     was extracted before the column does not say that its value is gone.
     """
     partial = contract.history.ignore_null_updates
+    key = Window.partitionBy(*map(quote, contract.keys))
     may = F.lit(False)
     for each in sight.later:
         said, held = said_and_held(each)
@@ -220,7 +221,8 @@ def _may_fill(sight: Sight, contract: Contract) -> Expression:
             other = F.col("__rest") != F.col("__base_rest")
         may = may | ((said != 0) & (held == 0) & other)
         if each in sight.unaware and not partial:
-            may = may | ((said == 0) & (held != 0))
+            valued = F.max((said != 0) & ~F.col("__gone")).over(key)
+            may = may | ((said == 0) & (~is_unknown(each) | valued))
     # What a partial record holds is not known before it is filled.
     alike = F.lit(True) if partial else like_but_later()
     alive = F.col("__base_hash").isNotNull() & ~F.col("__gone")

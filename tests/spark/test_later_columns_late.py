@@ -12,7 +12,15 @@ from lakekit.spark.tables import create_or_evolve
 from tests.spark.test_later_columns import grown
 from tests.spark.test_semantics_late import TEXT, at, gone, told
 
-ZIP = load_contract(grown(TEXT, "zip").replace("[name]", "[name, zip]"))
+GROWN = grown(TEXT, "zip").replace("[name]", "[name, zip]")
+ZIP = load_contract(GROWN)
+
+
+def contracts(option):
+    """The contract with an option: without the column, and with it."""
+    return [load_contract(t.replace("keys: [id]", f"keys: [id], {option}")) for t in (TEXT, GROWN)]
+
+
 # Of each key: what the runs of some days say, and the versions of then. All held "a" since 2, and
 # said so again at 3, when the column came.
 STORIES = (
@@ -47,10 +55,7 @@ STORIES = (
     ],
 )
 def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, untracked, order):
-    before, after = (
-        load_contract(text.replace("keys: [id]", f"keys: [id], untracked: {untracked}"))
-        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
-    )
+    before, after = contracts(f"untracked: {untracked}")
     for day in (2, 3):
         told(load, "changes", day, *[at(day, "a", id=n) for n in range(20)], promise=before)
     create_or_evolve(spark, after, table)
@@ -62,6 +67,85 @@ def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, 
     found = rows("id, name, zip")
     for n, (_, versions) in enumerate(STORIES):
         assert [row[1:5] for row in found if row[0] == n] == versions, n
+
+
+# Of each key: what was said before the column came, what after it, and the versions of then.
+ACROSS = (
+    (
+        {2: [at(7, "a")]},
+        {6: [at(5, "a")], 8: [at(8, "a", zip="y")]},
+        [("a", None, 5, 8), ("a", "y", 8, None)],
+    ),
+    (
+        {3: [at(5, "a")]},
+        {7: [at(4, "a")], 8: [at(5, "a", zip="y")]},
+        [("a", None, 4, 5), ("a", "y", 5, None)],
+    ),
+    (
+        {3: [at(2, "a"), at(5, "b")]},
+        {6: [at(2, "a"), at(5, "a")], 7: [at(7, "a", zip="x")]},
+        [("a", "x", 2, None)],
+    ),
+    (
+        {3: [at(2, "a"), at(9, "b")]},
+        {6: [at(2, "a"), at(5, "a", zip="x")], 7: [at(7, "c")]},
+        [("a", "x", 2, 7), ("c", None, 7, 9), ("b", None, 9, None)],
+    ),
+    (
+        {2: [at(4, "a")]},
+        {7: [at(7, "a", zip="x")], 8: [at(4, "a", zip="x")], 6: [at(2, "a", zip="y")]},
+        [("a", "y", 2, 4), ("a", "x", 4, None)],
+    ),
+    # Extracted before the column came, and merged afterwards.
+    ({2: [at(2, "a")]}, {1: [at(5, "a", zip="x"), at(6, "a")]}, [("a", "x", 2, None)]),
+    (
+        {},
+        {6: [at(4, "a")], 1: [at(7, "a")], 8: [at(9, "a", zip="y")]},
+        [("a", None, 4, 9), ("a", "y", 9, None)],
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("untracked", "order"),
+    [
+        ("overwrite", (6, 7, 8, 1)),
+        ("ignore", (7, 8, 6, 1)),
+        ("overwrite", (1, 8, 7, 6)),
+        ("ignore", (1, 6, 8, 7)),
+    ],
+)
+def test_what_was_told_on_both_sides_of_the_column_depends_on_no_order(
+    load, rows, spark, table, untracked, order
+):
+    promises = contracts(f"untracked: {untracked}")
+
+    def run(day, promise, side):
+        said = [{**r, "id": n} for n, story in enumerate(ACROSS) for r in story[side].get(day, [])]
+        load(day, *said, extract="changes", run_id=f"{side}-{day}", promise=promise)
+
+    for day in (2, 3):
+        run(day, promises[0], 0)
+    create_or_evolve(spark, promises[1], table)
+    for day in order:
+        run(day, promises[1], 1)
+
+    found = rows("id, name, zip")
+    for n, (*_, versions) in enumerate(ACROSS):
+        assert [row[1:5] for row in found if row[0] == n] == versions, n
+
+
+@pytest.mark.parametrize("order", [(6, 8), (8, 6)])
+def test_a_full_extract_of_the_moment_of_a_record_has_not_told_it(load, rows, spark, table, order):
+    told(load, "full", 3, at(4, "a"))
+    told(load, "full", 5, at(4, "a"))
+    create_or_evolve(spark, ZIP, table)
+    said = {6: at(3, "a", zip="y"), 8: at(5, "a")}
+
+    for day in order:
+        told(load, "changes", day, said[day], promise=ZIP)
+
+    assert rows("id, name, zip") == [(1, "a", "y", 3, 5, False), (1, "a", None, 5, None, True)]
 
 
 @pytest.fixture
@@ -176,10 +260,7 @@ def test_several_records_of_one_run_fill_in_the_same_value(load, rows, spark, ta
 def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
     load, rows, spark, table, late
 ):
-    before, after = (
-        load_contract(text.replace("keys: [id]", "keys: [id], ignore_null_updates: true"))
-        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
-    )
+    before, after = contracts("ignore_null_updates: true")
     told(load, "changes", 1, at(1, "a", id=2), promise=before)
     create_or_evolve(spark, after, table)
     told(load, "changes", 3, at(3, "b"), at(3, None, id=2, zip="y"), promise=after)
@@ -199,10 +280,7 @@ def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
 def test_a_key_that_a_full_extract_brought_back_takes_first_values_in_any_order(
     load, rows, spark, table, untracked
 ):
-    before, after = (
-        load_contract(text.replace("keys: [id]", f"keys: [id], untracked: {untracked}"))
-        for text in (TEXT, grown(TEXT, "zip").replace("[name]", "[name, zip]"))
-    )
+    before, after = contracts(f"untracked: {untracked}")
     other = at(1, "z", id=2)
     told(load, "full", 1, at(1, "a"), other, promise=before)
     told(load, "full", 2, other, promise=before)
