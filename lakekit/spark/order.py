@@ -17,10 +17,11 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.first_values import with_fills
 from lakekit.spark.join import overwrites
 from lakekit.spark.lines import POSITION
 from lakekit.spark.records import tie
-from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
 from lakekit.sql.line_hash import DIGEST
 
@@ -96,7 +97,7 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
         known = known & ~F.col("__other")
     if sight.later:
-        rows = _with_fills(rows, contract, sight, so_far)
+        rows = with_fills(rows, contract, sight.later, so_far)
         known = known | F.col("__fills")
     changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
         F.col("__before").isNull() | ~known
@@ -118,51 +119,6 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         )
     )
     return _with_act(framed, contract, whole)
-
-
-def fills(sight: Sight, contract: Contract) -> Expression:
-    """Whether a row says what its current version does, but for columns that are unknown to that.
-
-    One that is null in a version which is too old for it; see `Later`.
-    """
-    fits = F.col("__base_hash").isNotNull() & like_but_later()
-    for each in sight.later:
-        said, held = said_and_held(each)
-        fits = fits & ((said == held) | is_unknown(each))
-    if contract.history.mode == "scd1" and contract.history.sequence_by:
-        # It keeps the newest record, even one that says what was known.
-        fits = fits & (F.col("__moment") == F.col("__since"))
-    return fits
-
-
-def like_but_later() -> Expression:
-    """Whether a row says what its current version holds beside later columns."""
-    return F.col("__without_later") == F.col("__base_without_later")
-
-
-def said_and_held(each: Later) -> tuple[Expression, Expression]:
-    """Return the hashes of a later column: of a row, and of its current version; of a null 0."""
-    said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
-    return said, held
-
-
-def is_unknown(each: Later) -> Expression:
-    """Whether a current version is too old to know a column."""
-    _, held = said_and_held(each)
-    if each.until is None:
-        return held == 0
-    return (held == 0) & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
-
-
-def _with_fills(rows: DataFrame, contract: Contract, sight: Sight, so_far: WindowSpec) -> DataFrame:
-    """Add whether a row and all before it fill in their current version, each the same values."""
-    fits = fills(sight, contract) & ~F.col("__gone")
-    for each in sight.later:
-        said, _ = said_and_held(each)
-        first = F.first(F.when(said != 0, said), ignorenulls=True).over(so_far)
-        fits = fits & (~is_unknown(each) | first.isNull() | (said == first))
-    rows = rows.withColumn("__fills", F.coalesce(fits, F.lit(False)))
-    return rows.withColumn("__fills", F.bool_and("__fills").over(so_far))
 
 
 def closes() -> Expression:

@@ -5,9 +5,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.first_values import fills, may_fill, says_more
 from lakekit.spark.join import overwrites
 from lakekit.spark.newest_full import moved_before_full, newest_full, newest_full_of
-from lakekit.spark.order import Sight, fills, is_unknown, like_but_later, said_and_held
+from lakekit.spark.order import Sight
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import state_hash
@@ -150,8 +151,8 @@ def with_lateness(
         late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")
     if sight.later and contract.history.exact:
-        more = _says_more(sight, contract, extracted)
-        late = (late & ~more) | _may_fill(sight, contract)
+        more = says_more(sight.later, contract, extracted)
+        late = (late & ~more) | may_fill(sight.later, sight.unaware, contract)
         kind = F.when(more & ~late, "more").otherwise(F.col("__kind"))
         rows = rows.withColumn("__kind", kind)
     # What is known already is never late: extracts overlap.
@@ -184,49 +185,12 @@ def _says_again(rows: DataFrame, contract: Contract, sight: Sight) -> Expression
     moment, base = F.col("__moment"), F.col("__base_hash")
     known = F.col("__digest") == base
     if sight.later:
-        known = known | fills(sight, contract)
+        known = known | fills(sight.later, contract)
     again = (moment == F.col("__newest")) & known & _same_rest(contract)
     ends = [F.col("__since"), *([newest_full(sight)] if sight.newest_full else [])]
     ends += [F.col("__deleted_at")] if "__deleted_at" in rows.columns else []
     gone = base.isNull() & (moment == F.greatest(*ends, F.lit(None).cast("timestamp_ntz")))
     return F.when(F.col("__gone"), gone).otherwise(again)
-
-
-def _says_more(sight: Sight, contract: Contract, extracted: Expression) -> Expression:
-    """Whether a row is the newest record of its version again, with first values beside.
-
-    That one gives way to it wherever it stands, as the later extract counts.
-    """
-    moment = F.col("__moment")
-    again = (moment == F.col("__base_sequence")) & (moment >= F.col("__since"))
-    again = again & (F.col("__rest") == F.col("__base_rest")) & fills(sight, contract)
-    again = again & ~F.col("__gone") & (extracted > F.col("__base_ingested"))
-    return F.coalesce(again, F.lit(False))
-
-
-def _may_fill(sight: Sight, contract: Contract) -> Expression:
-    """Whether the current version does not tell which value of a later column holds in it.
-
-    If it shows a record that is younger than its start, it may have begun before the column. Where
-    untracked columns stay as they are, they are not those of the row that fills it. And a row that
-    was extracted before the column does not say that its value is gone.
-    """
-    partial = contract.history.ignore_null_updates
-    key = Window.partitionBy(*map(quote, contract.keys))
-    may = F.lit(False)
-    for each in sight.later:
-        said, held = said_and_held(each)
-        other = (F.col("__base_sequence") > F.col("__since")) & ~is_unknown(each)
-        if not overwrites(contract):
-            other = F.col("__rest") != F.col("__base_rest")
-        may = may | ((said != 0) & (held == 0) & other)
-        if each in sight.unaware and not partial:
-            valued = F.max((said != 0) & ~F.col("__gone")).over(key)
-            may = may | ((said == 0) & (~is_unknown(each) | valued))
-    # What a partial record holds is not known before it is filled.
-    alike = F.lit(True) if partial else like_but_later()
-    alive = F.col("__base_hash").isNotNull() & ~F.col("__gone")
-    return F.coalesce(alive & alike & may, F.lit(False))
 
 
 def why_aside(contract: Contract) -> Expression:

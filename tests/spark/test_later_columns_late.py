@@ -6,8 +6,6 @@ A record is named by its day of January, the day it holds from; a run by the day
 import pytest
 
 from lakekit.contracts import load_contract
-from lakekit.layout import facts_table
-from lakekit.spark import plan
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.test_later_columns import grown
 from tests.spark.test_semantics_late import TEXT, at, gone, told
@@ -135,62 +133,6 @@ def test_what_was_told_on_both_sides_of_the_column_depends_on_no_order(
         assert [row[1:5] for row in found if row[0] == n] == versions, n
 
 
-@pytest.mark.parametrize("order", [(6, 8), (8, 6)])
-def test_a_full_extract_of_the_moment_of_a_record_has_not_told_it(load, rows, spark, table, order):
-    told(load, "full", 3, at(4, "a"))
-    told(load, "full", 5, at(4, "a"))
-    create_or_evolve(spark, ZIP, table)
-    said = {6: at(3, "a", zip="y"), 8: at(5, "a")}
-
-    for day in order:
-        told(load, "changes", day, said[day], promise=ZIP)
-
-    assert rows("id, name, zip") == [(1, "a", "y", 3, 5, False), (1, "a", None, 5, None, True)]
-
-
-@pytest.fixture
-def nothing_is_settled(monkeypatch):
-    def settle(*_):
-        raise AssertionError("keys are derived anew")
-
-    monkeypatch.setattr(plan, "settle", settle)
-
-
-@pytest.mark.usefixtures("nothing_is_settled")
-def test_the_first_full_extract_with_a_column_fills_it_in_and_derives_no_key_anew(
-    load, rows, spark, table
-):
-    told(load, "full", 1, at(1, "a"), at(1, "b", id=2))
-    # The second says something again that shows in no version.
-    told(load, "full", 3, at(1, "a"), at(2, "b", id=2))
-    create_or_evolve(spark, ZIP, table)
-    known = spark.table(facts_table(table)).where("_op = 'U' AND id = 1")
-
-    done = told(load, "full", 5, at(1, "a", zip="x"), at(2, "b", id=2, zip="y"), promise=ZIP)
-
-    assert (done.opened, done.closed, done.restored, done.unchanged) == (0, 0, 0, 2)
-    assert rows("id, name, zip") == [(1, "a", "x", 1, None, True), (2, "b", "y", 1, None, True)]
-    assert known.count() == 0
-
-
-@pytest.mark.parametrize("day", [1, 2])
-def test_what_is_told_only_after_a_full_extract_is_a_change(load, rows, spark, table, day):
-    told(load, "full", 1, at(1, "a"), at(1, "b", id=2))
-    told(load, "full", 3, at(day, "a"), at(1, "b", id=2))
-    create_or_evolve(spark, ZIP, table)
-    told(load, "full", 5, at(day, "a"), at(1, "b", id=2, zip="y"), promise=ZIP)
-
-    told(load, "changes", 7, at(6, "a", zip="x"), at(4, "c", id=2, zip="y"), promise=ZIP)
-    told(load, "changes", 8, at(7, "a", zip="x"), at(4, "a", zip="x"), promise=ZIP)
-
-    assert rows("id, name, zip") == [
-        (1, "a", None, 1, 4, False),
-        (1, "a", "x", 4, None, True),
-        (2, "b", "y", 1, 4, False),
-        (2, "c", "y", 4, None, True),
-    ]
-
-
 def test_a_deletion_of_the_very_moment_of_a_version_is_no_first_value(load, rows, spark, table):
     told(load, "changes", 1, at(1, "a"), at(1, "b", id=2))
     create_or_evolve(spark, ZIP, table)
@@ -198,21 +140,6 @@ def test_a_deletion_of_the_very_moment_of_a_version_is_no_first_value(load, rows
     told(load, "changes", 3, at(1, "a", op="D"), at(1, "b", id=2, zip="x"), promise=ZIP)
 
     assert rows("id, name, zip") == [(2, "b", "x", 1, None, True)]
-
-
-def test_a_first_value_stays_when_its_record_is_said_again_later(load, rows, spark, table):
-    told(load, "changes", 1, at(1, "a"), at(9, "b"))
-    create_or_evolve(spark, ZIP, table)
-    told(load, "changes", 3, at(3, "a", zip="x"), promise=ZIP)
-    told(load, "full", 5, at(3, "a", zip="x"), at(9, "b"), promise=ZIP)
-
-    told(load, "changes", 7, at(3, "a", zip="x"), at(6, "c"), promise=ZIP)
-
-    assert rows("id, name, zip") == [
-        (1, "a", "x", 1, 6, False),
-        (1, "c", None, 6, 9, False),
-        (1, "b", None, 9, None, True),
-    ]
 
 
 def test_a_value_that_was_told_before_the_column_came_does_not_give_way(load, rows, spark, table):
@@ -273,56 +200,4 @@ def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
         (1, "b", None, 3, 5, False),
         (1, "b", "x", 5, None, True),
         (2, "a", "y", 1, None, True),
-    ]
-
-
-@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
-def test_a_key_that_a_full_extract_brought_back_takes_first_values_in_any_order(
-    load, rows, spark, table, untracked
-):
-    before, after = contracts(f"untracked: {untracked}")
-    other = at(1, "z", id=2)
-    told(load, "full", 1, at(1, "a"), other, promise=before)
-    told(load, "full", 2, other, promise=before)
-    told(load, "full", 3, at(1, "a"), other, promise=before)
-    create_or_evolve(spark, after, table)
-    told(load, "changes", 5, at(5, "a", zip="x"), promise=after)
-
-    told(load, "changes", 6, at(4, "a", zip="y"), promise=after)
-
-    assert rows("id, name, zip")[:-1] == [
-        (1, "a", None, 1, 2, False),
-        (1, "a", "y", 3, 5, False),
-        (1, "a", "x", 5, None, True),
-    ]
-
-
-def test_a_run_that_is_stopped_after_it_told_its_companion_has_told_the_column(
-    load, rows, spark, table, monkeypatch
-):
-    """All that the full extract says is known, so nothing but the companion and a property tell."""
-    told(load, "full", 1, at(1, "a"))
-    create_or_evolve(spark, ZIP, table)
-    with monkeypatch.context() as patched:
-        patched.setattr("lakekit.spark.scd2._learnt", lambda *_: {})
-        told(load, "full", 3, at(1, "a"), promise=ZIP)
-    told(load, "full", 3, at(1, "a"), promise=ZIP)
-
-    told(load, "changes", 5, at(4, "a", zip="x"), promise=ZIP)
-
-    assert rows("id, name, zip") == [(1, "a", None, 1, 4, False), (1, "a", "x", 4, None, True)]
-
-
-def test_a_key_that_was_brought_back_gets_the_first_values_of_its_record(load, rows, spark, table):
-    other = at(1, "z", id=2)
-    told(load, "full", 1, at(1, "a"), other)
-    told(load, "full", 2, other)
-    told(load, "full", 3, at(1, "a"), other)
-    create_or_evolve(spark, ZIP, table)
-
-    told(load, "full", 5, at(1, "a", zip="x"), other, promise=ZIP)
-
-    assert rows("id, name, zip")[:-1] == [
-        (1, "a", "x", 1, 2, False),
-        (1, "a", "x", 3, None, True),
     ]

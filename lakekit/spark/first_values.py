@@ -1,0 +1,99 @@
+"""First values of later columns where a run only moves forward: a row beside its current version.
+
+Where that does not tell which value holds, all that is known of a key is asked; see `later.py`.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from lakekit.contracts import Contract
+from lakekit.spark.join import overwrites
+from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.later import Later
+
+
+def fills(later: Sequence[Later], contract: Contract) -> Expression:
+    """Whether a row says what its current version does, but for columns that are unknown to that.
+
+    One that is null in a version which is too old for it; see `Later`.
+    """
+    fits = F.col("__base_hash").isNotNull() & _alike_beside()
+    for each in later:
+        said, held = _said_and_held(each)
+        fits = fits & ((said == held) | _is_unknown(each))
+    if contract.history.mode == "scd1" and contract.history.sequence_by:
+        # It keeps the newest record, even one that says what was known.
+        fits = fits & (F.col("__moment") == F.col("__since"))
+    return fits
+
+
+def with_fills(
+    rows: DataFrame, contract: Contract, later: Sequence[Later], so_far: WindowSpec
+) -> DataFrame:
+    """Add whether a row and all before it fill in their current version, each the same values."""
+    fits = fills(later, contract) & ~F.col("__gone")
+    for each in later:
+        said, _ = _said_and_held(each)
+        first = F.first(F.when(said != 0, said), ignorenulls=True).over(so_far)
+        fits = fits & (~_is_unknown(each) | first.isNull() | (said == first))
+    rows = rows.withColumn("__fills", F.coalesce(fits, F.lit(False)))
+    return rows.withColumn("__fills", F.bool_and("__fills").over(so_far))
+
+
+def says_more(later: Sequence[Later], contract: Contract, extracted: Expression) -> Expression:
+    """Whether a row is the newest record of its version again, with first values beside.
+
+    That one gives way to it wherever it stands, as the later extract counts.
+    """
+    moment = F.col("__moment")
+    again = (moment == F.col("__base_sequence")) & (moment >= F.col("__since"))
+    again = again & (F.col("__rest") == F.col("__base_rest")) & fills(later, contract)
+    again = again & ~F.col("__gone") & (extracted > F.col("__base_ingested"))
+    return F.coalesce(again, F.lit(False))
+
+
+def may_fill(later: Sequence[Later], unaware: Sequence[Later], contract: Contract) -> Expression:
+    """Whether the current version does not tell which value of a later column holds in it.
+
+    If it shows a record that is younger than its start, it may have begun before the column. Where
+    untracked columns stay as they are, they are not those of the row that fills it. And a row that
+    was extracted before the column does not say that its value is gone.
+    """
+    partial = contract.history.ignore_null_updates
+    key = Window.partitionBy(*map(quote, contract.keys))
+    may = F.lit(False)
+    for each in later:
+        said, held = _said_and_held(each)
+        other = (F.col("__base_sequence") > F.col("__since")) & ~_is_unknown(each)
+        if not overwrites(contract):
+            other = F.col("__rest") != F.col("__base_rest")
+        may = may | ((said != 0) & (held == 0) & other)
+        if each in unaware and not partial:
+            valued = F.max((said != 0) & ~F.col("__gone")).over(key)
+            may = may | ((said == 0) & (~_is_unknown(each) | valued))
+    # What a partial record holds is not known before it is filled.
+    alike = F.lit(True) if partial else _alike_beside()
+    alive = F.col("__base_hash").isNotNull() & ~F.col("__gone")
+    return F.coalesce(alive & alike & may, F.lit(False))
+
+
+def _alike_beside() -> Expression:
+    """Whether a row says what its current version holds beside later columns."""
+    return F.col("__without_later") == F.col("__base_without_later")
+
+
+def _said_and_held(each: Later) -> tuple[Expression, Expression]:
+    """Return the hashes of a later column: of a row, and of its current version; of a null 0."""
+    said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
+    return said, held
+
+
+def _is_unknown(each: Later) -> Expression:
+    """Whether a current version is too old to know a column."""
+    _, held = _said_and_held(each)
+    if each.until is None:
+        return held == 0
+    return (held == 0) & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
