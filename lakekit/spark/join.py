@@ -149,8 +149,8 @@ def with_kind(
     gone = F.col("__base_hash").isNull()
     same = _same(contract)
     if contract.history.exact:
-        # That its version has been filled with what it says itself, its record has not said yet.
-        same = same & ~_shows_what_is_said(later)
+        # What its version has been filled with, its record may not have said yet.
+        same = same & ~was_filled(later)
     kind = (
         F.when(absent & gone & (F.coalesce("__ended", since) > moment), "past")
         .when(absent & (gone | (since == moment)), "gone")
@@ -172,14 +172,13 @@ def with_kind(
     )
 
 
-def _shows_what_is_said(later: Sequence[Later]) -> Expression:
-    """Whether a current version from before a column holds a value of it, as does the row."""
+def was_filled(later: Sequence[Later]) -> Expression:
+    """Whether a current version from before a later column shows a value of it."""
     shows = F.lit(False)
     for each in later:
-        said, held = (F.col(f"{of}.{quote(each.name)}") for of in ("__later", "__base_later"))
         if each.until is not None:
             old = F.col("__base_ingested") <= F.expr(moment_literal(each.until))
-            shows = shows | ((said != 0) & (held != 0) & old)
+            shows = shows | ((F.col(f"__base_later.{quote(each.name)}") != 0) & old)
     return F.coalesce(shows, F.lit(False))
 
 

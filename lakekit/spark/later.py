@@ -37,19 +37,22 @@ def shows_first_values(later: Sequence[Later]) -> Expression:
 
 
 def as_first_told(facts: DataFrame, later: Sequence[Later]) -> DataFrame:
-    """Let facts that were told before a column came, and again afterwards, stay those of before.
+    """Let facts that are told again have been told when they were told first, where that matters.
 
-    So it is with what is told again and changes nothing else: it is not merged.
+    A null that was told before its column came, and a value before a full extract had told it. So
+    it is with what is told again and changes nothing else: it is not merged.
     """
-    times = [time for each in later for time in (each.until, each.filled) if time is not None]
-    between = [
-        (F.col("__told") <= F.expr(moment_literal(time)))
-        & (F.col("__ingested") > F.expr(moment_literal(time)))
-        for time in sorted({*times})
-    ]
-    crosses = reduce(or_, between, F.lit(False))
+    if not later:
+        return facts
+    crosses = F.lit(False)
+    for each in later:
+        said = F.col(quote(each.name)).isNotNull()
+        for time, which in ((each.until, ~said), (each.filled, said)):
+            if time is not None:
+                at = F.expr(moment_literal(time))
+                crosses = crosses | (which & (F.col("__told") <= at) & (F.col("__ingested") > at))
     first = F.when(crosses, F.col("__told")).otherwise(F.col("__ingested"))
-    return facts.withColumn("__ingested", first) if between else facts
+    return facts.withColumn("__ingested", first)
 
 
 def with_later(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> DataFrame:

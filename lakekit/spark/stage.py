@@ -151,7 +151,8 @@ def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> Dat
     if merge.full:
         how = "full_outer"
         if sides.many and not sides.all_rows:
-            records = known.with_content(records, base, contract)
+            alike = base.where(~join.was_filled(sight.later)) if sight.later else base
+            records = known.with_content(records, alike, contract)
         if not sides.sifted:
             base = base.observe(based, *based_counts())
     elif merge.is_small and not partial:
