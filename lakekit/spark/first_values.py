@@ -46,8 +46,11 @@ def with_fills(
 def says_more(later: Sequence[Later], contract: Contract, extracted: Expression) -> Expression:
     """Whether a row is the newest record of its version again, with first values beside.
 
-    That one gives way to it wherever it stands, as the later extract counts.
+    That one gives way to it wherever it stands, as the later extract counts. What a partial record
+    holds depends on what was before the version.
     """
+    if contract.history.ignore_null_updates:
+        return F.lit(False)
     moment = F.col("__moment")
     again = (moment == F.col("__base_sequence")) & (moment >= F.col("__since"))
     again = again & (F.col("__rest") == F.col("__base_rest")) & fills(later, contract)
