@@ -61,20 +61,23 @@ def says_more(later: Sequence[Later], contract: Contract, extracted: Expression)
 def may_fill(later: Sequence[Later], unaware: Sequence[Later], contract: Contract) -> Expression:
     """Whether the current version does not tell which value of a later column holds in it.
 
-    If it shows a record that is younger than its start, it may have begun before the column. Where
-    untracked columns stay as they are, they are not those of the row that fills it. And a row that
-    was extracted before the column does not say that its value is gone.
+    See the notes beside the three reasons.
     """
     partial = contract.history.ignore_null_updates
     key = Window.partitionBy(*map(quote, contract.keys))
     may = F.lit(False)
     for each in later:
         said, held = _said_and_held(each)
-        other = (F.col("__base_sequence") > F.col("__since")) & ~_is_unknown(each)
-        if not overwrites(contract):
-            other = F.col("__rest") != F.col("__base_rest")
-        may = may | ((said != 0) & (held == 0) & other)
+        first = (said != 0) & (held == 0)
+        if overwrites(contract):
+            # It shows a record younger than its start, and may have begun before the column.
+            renewed = F.col("__base_sequence") > F.col("__since")
+            may = may | (first & renewed & ~_is_unknown(each))
+        else:
+            # Its untracked columns stay as they are, and are not those of the row that fills it.
+            may = may | (first & (F.col("__rest") != F.col("__base_rest")))
         if each in unaware and not partial:
+            # A row that was extracted before the column does not say that its value is gone.
             valued = F.max((said != 0) & ~F.col("__gone")).over(key)
             may = may | ((said == 0) & (~_is_unknown(each) | valued))
     # What a partial record holds is not known before it is filled.

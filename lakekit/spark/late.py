@@ -38,25 +38,30 @@ def late_keys(
     if not goes_back and not counts["late"]:
         return None
     names = list(merge.contract.keys)
-    moment, changes = F.col("__moment"), F.when(F.col("__kind") != "more", F.col("__moment"))
-    firsts = {"__earliest": F.min(moment), "__changes": F.min(changes)}
-    if merge.full:
-        # What a full extract holds is said at its own time, too.
-        firsts = {name: F.least(first, merge.moment) for name, first in firsts.items()}
-    firsts |= {"__says": F.min(moment), "__flagged": F.max("__late")}
+    moment, more = F.col("__moment"), F.col("__kind") == "more"
     news = staged.where("__aside IS NULL AND __kind != 'same'").groupBy(*merge.keys)
-    own = news.agg(*[first.alias(name) for name, first in firsts.items()])
+    own = news.agg(
+        _first_said(merge, moment).alias("__earliest"),
+        _first_said(merge, F.when(~more, moment)).alias("__earliest_change"),
+        F.min(F.when(more, moment)).alias("__earliest_more"),
+        F.max("__late").alias("__flagged"),
+    )
     columns = [*merge.keys, F.col("__earliest")]
     late = own.where("__flagged").select(*columns)
     if goes_back:
         known = facts.records().select(*merge.keys, F.col("_sequence").alias("__known_at"))
         # What says more of its version takes the place of what is known of the same moment.
-        meets = "__known_at > __says OR __known_at >= __changes"
+        meets = "__known_at >= __earliest_change OR __known_at > __earliest_more"
         met = known.join(sent(own, counts["touched"]), names).where(meets)
         late = late.unionByName(met.select(*columns)).distinct()
     path = f"{merge.place}/late"
     found, seen = write_counted(late, path, F.count(F.lit(1)).alias("keys"))
     return sent(found, seen["keys"]) if seen["keys"] else None
+
+
+def _first_said(merge: Merge, moment: Expression) -> Expression:
+    """Return the first of some moments; what a full extract holds is said at its own time, too."""
+    return F.least(F.min(moment), merge.moment) if merge.full else F.min(moment)
 
 
 def settle(merge: Merge, rows: DataFrame, keys: DataFrame, facts: Facts) -> Settled:

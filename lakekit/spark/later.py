@@ -120,11 +120,11 @@ def _part(contract: Contract, each: Later) -> Expression:
     """Return what a fact says of a later column, whether that is known, and fills what is not."""
     held = F.expr(row_hash([contract.column(each.name)]))
     known = (held != 0) | ~_is_before("__told", each)
-    first = F.lit(True)
+    may_fill = F.lit(True)
     if each.filled is not None:
         # What the full extract of then has not told, it was not then.
-        first = F.col("__told") <= F.expr(moment_literal(each.filled))
-    return F.struct(held.alias("hash"), known.alias("known"), first.alias("first"))
+        may_fill = F.col("__told") <= F.expr(moment_literal(each.filled))
+    return F.struct(held.alias("hash"), known.alias("known"), may_fill.alias("may_fill"))
 
 
 def _earlier_first(one: Expression, other: Expression) -> Expression:
@@ -150,14 +150,14 @@ def _step(so_far: Expression, fact: Expression) -> Expression:
 
 def _fits(held: Expression, said: Expression) -> Expression:
     """Whether a fact says of a later column what its state holds, or the first value of it."""
-    fills = (said["hash"] == 0) | said["first"]
+    fills = (said["hash"] == 0) | said["may_fill"]
     return F.when(held["known"], ~said["known"] | (said["hash"] == held["hash"])).otherwise(fills)
 
 
 def _joined(held: Expression, said: Expression) -> Expression:
     """Return what a state holds of a later column with a fact that fits; a null tells nothing."""
-    first = F.struct(said["hash"].alias("hash"), (said["hash"] != 0).alias("known"))
-    return F.when(held["known"], held.cast(_PART)).otherwise(first.cast(_PART))
+    now = F.struct(said["hash"].alias("hash"), (said["hash"] != 0).alias("known"))
+    return F.when(held["known"], held.cast(_PART)).otherwise(now.cast(_PART))
 
 
 def _is_before(told: str, each: Later) -> Expression:

@@ -82,7 +82,10 @@ def _unseen() -> Expression:
 
 
 def _in_place() -> Expression:
-    """Whether a row stands for its version in the place of the record that began it."""
+    """Whether a row stands for its version in the place of the record that began it.
+
+    That one is forgotten, as is any that loses its moment to a later extract.
+    """
     at_start = F.coalesce(F.col("__moment") == F.col("__since"), F.lit(False))
     return at_start & (F.col("__act") == "overwrite")
 

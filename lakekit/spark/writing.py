@@ -127,7 +127,8 @@ def _versions(merge: Merge, plan: Plan) -> DataFrame:
 def _with_kept(merge: Merge, plan: Plan, rows: DataFrame) -> DataFrame:
     """Let a version that is renewed keep what it holds in columns that the contract has dropped.
 
-    So it does in untracked ones if they stay as they are: it gets first values of later columns.
+    So it does in untracked ones if they stay as they are, when it gets first values of later
+    columns; exact histories derive such keys anew.
     """
     contract, current, keys = merge.contract, merge.current(), list(merge.contract.keys)
     dropped = dropped_names(current, contract)
