@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark.join import overwrites
-from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.spark.later import is_before
+from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
 
 
@@ -100,6 +101,4 @@ def _said_and_held(each: Later) -> tuple[Expression, Expression]:
 def _is_unknown(each: Later) -> Expression:
     """Whether a current version is too old to know a column."""
     _, held = _said_and_held(each)
-    if each.until is None:
-        return held == 0
-    return (held == 0) & (F.col("__base_ingested") <= F.expr(moment_literal(each.until)))
+    return (held == 0) & is_before("__base_ingested", each)

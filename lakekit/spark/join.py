@@ -7,9 +7,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.later import is_before
 from lakekit.spark.records import sequence, tie
 from lakekit.spark.scopes import scope_text
-from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
@@ -177,8 +178,8 @@ def was_filled(later: Sequence[Later]) -> Expression:
     shows = F.lit(False)
     for each in later:
         if each.until is not None:
-            old = F.col("__base_ingested") <= F.expr(moment_literal(each.until))
-            shows = shows | ((F.col(f"__base_later.{quote(each.name)}") != 0) & old)
+            held = F.col(f"__base_later.{quote(each.name)}") != 0
+            shows = shows | (held & is_before("__base_ingested", each))
     return F.coalesce(shows, F.lit(False))
 
 

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
+from lakekit.spark.fold import folded
 from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash
@@ -32,7 +33,7 @@ def aware(contract: Contract, later: Sequence[Later]) -> list[Column]:
 
 def shows_first_values(later: Sequence[Later]) -> Expression:
     """Whether a row that was told before a column came holds a value of it."""
-    held = [F.col(quote(e.name)).isNotNull() & _is_before("_ingested_at", e) for e in later]
+    held = [F.col(quote(e.name)).isNotNull() & is_before("_ingested_at", e) for e in later]
     return reduce(or_, held, F.lit(False))
 
 
@@ -99,27 +100,17 @@ def _with_state(facts: DataFrame, contract: Contract, later: Sequence[Later]) ->
     Facts are of one state if they hold the same, but for what is not known of later columns. What
     is set aside is of none, but for presences that fit.
     """
-    keys = [quote(key) for key in contract.keys]
-    others = [quote(name) for name in facts.columns if name not in contract.keys]
     parts = F.array(*[_part(contract, each) for each in later])
     rest = F.expr(row_hash(aware(contract, later)))
-    fact = F.struct(*others, parts.alias("__parts"), rest.alias("__rest_hash"))
-    by_key = facts.withColumn("__fact", fact).groupBy(*keys)
-    rows = by_key.agg(F.array_sort(F.collect_list("__fact"), _earlier_first).alias("__facts"))
     none = F.struct(F.lit(False), F.lit(0), F.array(), F.lit(0)).cast(_STATE)
-    start = F.struct(none.alias("held"), F.array().cast("array<int>").alias("states"))
-    states = F.aggregate("__facts", start, _step, lambda done: done["states"])
-    both = rows.select(*keys, "__facts", states.alias("__states"))
-    told = both.select(*keys, F.inline(F.arrays_zip("__facts", "__states")))
-    return told.select(
-        *keys, *[F.col(f"__facts.{name}") for name in others], F.col("__states").alias("__state")
-    )
+    rows = folded(facts, contract.keys, none, "int", _step, __parts=parts, __rest_hash=rest)
+    return rows.withColumnRenamed("__told_of", "__state")
 
 
 def _part(contract: Contract, each: Later) -> Expression:
     """Return what a fact says of a later column, whether that is known, and fills what is not."""
     held = F.expr(row_hash([contract.column(each.name)]))
-    known = (held != 0) | ~_is_before("__told", each)
+    known = (held != 0) | ~is_before("__told", each)
     may_fill = F.lit(True)
     if each.filled is not None:
         # What the full extract of then has not told, it was not then.
@@ -127,14 +118,9 @@ def _part(contract: Contract, each: Later) -> Expression:
     return F.struct(held.alias("hash"), known.alias("known"), may_fill.alias("may_fill"))
 
 
-def _earlier_first(one: Expression, other: Expression) -> Expression:
-    at, then = one["__moment"], other["__moment"]
-    return F.when(at < then, -1).when(at > then, 1).otherwise(0)
-
-
-def _step(so_far: Expression, fact: Expression) -> Expression:
-    """Return what a key holds after a fact, and the numbers of the states until then."""
-    held, parts = so_far["held"], fact["__parts"]
+def _step(held: Expression, fact: Expression) -> tuple[Expression, Expression]:
+    """Return what a key holds after a fact, and the number of its state."""
+    parts = fact["__parts"]
     goes_on = held["alive"] & ~fact["__gone"] & (held["rest"] == fact["__rest_hash"])
     fits = F.forall(F.zip_with(held["parts"], parts, _fits), lambda one: one)
     goes_on = goes_on & ~F.coalesce(fact["__split"], F.lit(False)) & fits
@@ -144,8 +130,7 @@ def _step(so_far: Expression, fact: Expression) -> Expression:
     number = held["state"] + F.when(goes_on, 0).otherwise(1)
     after = F.struct(~fact["__gone"], fact["__rest_hash"], now, number).cast(_STATE)
     counts = fact["__aside"].isNull() | ((fact["__aside"] == "unheard") & goes_on)
-    states = F.array_append(so_far["states"], F.when(counts, number))
-    return F.struct(F.when(counts, after).otherwise(held).alias("held"), states.alias("states"))
+    return F.when(counts, after).otherwise(held), F.when(counts, number)
 
 
 def _fits(held: Expression, said: Expression) -> Expression:
@@ -160,7 +145,7 @@ def _joined(held: Expression, said: Expression) -> Expression:
     return F.when(held["known"], held.cast(_PART)).otherwise(now.cast(_PART))
 
 
-def _is_before(told: str, each: Later) -> Expression:
+def is_before(told: str, each: Later) -> Expression:
     """Whether something was told before the table had a column; null until when is for ever."""
     if each.until is None:
         return F.lit(True)

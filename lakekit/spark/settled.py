@@ -76,14 +76,17 @@ def compare(
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
         marked.alias("__old_gone"),
         F.lit(True).alias("__old"),
-        *_old_hashes(contract, later),
+        *(_old_hashes(contract, later) if later else []),
         *[F.col(quote(name)).alias(f"__held_{name}") for name in dropped],
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
     same = (F.col("__gone") == F.col("__old_gone")) & (
         F.col("__gone") | (alike & (F.col("__rest") == F.col("__old_rest")))
     )
-    same = same & F.coalesce(F.col("__old_lent") == F.col("__ingested"), F.lit(True))
+    like_before = alike
+    if later:
+        same = same & F.coalesce(F.col("__old_lent") == F.col("__ingested"), F.lit(True))
+        like_before = _is_renewed(contract, later)
     ends = F.col("__to").eqNullSafe(F.col("__old_to"))
     kind = (
         F.when(F.col("__new").isNull(), "drop")
@@ -93,9 +96,7 @@ def compare(
         .otherwise("replace")
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    renewed = F.coalesce(
-        _is_renewed(contract, later) & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False)
-    )
+    renewed = F.coalesce(like_before & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
     kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
     kept["__renewed"] = renewed
     used = [name for name in joined.columns if name.startswith("__old_") and name != "__old_to"]

@@ -1,13 +1,12 @@
 """Which facts of a key count, judged one after the other in the order of their moments."""
 
-from collections.abc import Callable
-
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark.fact import RECORD
+from lakekit.spark.fold import Step, folded
 from lakekit.sql.identifiers import quote
 
 _HELD = "struct<alive:boolean,scope:{scope},hash:bigint,rest:bigint>"
@@ -26,29 +25,12 @@ def with_verdicts(placed: DataFrame, contract: Contract) -> DataFrame:
         contract: Its keys and scopes.
     """
     held = _HELD.format(scope=_scope_type(contract))
-    none = F.array().cast(f"array<{_JUDGED.format(held=held)}>")
-    start = F.struct(_nothing(held).alias("held"), none.alias("judged"))
-    keys = [quote(key) for key in contract.keys]
-    others = [quote(name) for name in placed.columns if name not in contract.keys]
-    fact = F.struct(*others, _scope(contract).alias("__scope"))
-    facts = F.array_sort(F.collect_list("__fact"), _earlier_first)
-    judged = F.aggregate("__facts", start, _judge(contract, held), lambda done: done["judged"])
-    by_key = placed.withColumn("__fact", fact).groupBy(*keys).agg(facts.alias("__facts"))
-    both = by_key.select(*keys, "__facts", judged.alias("__judged"))
-    # The keys stay beside the facts, so that what follows is not shuffled again.
-    rows = both.select(*keys, F.inline(F.arrays_zip("__facts", "__judged")))
-    return rows.select(
-        *keys,
-        *[F.col(f"__facts.{name}") for name in others],
-        F.col("__judged.heard").alias("__heard"),
-        F.col("__judged.held").alias("__held"),
-    )
-
-
-def _earlier_first(one: Expression, other: Expression) -> Expression:
-    """Compare two facts by their moment, as an order of arrays."""
-    at, then = one["__moment"], other["__moment"]
-    return F.when(at < then, -1).when(at > then, 1).otherwise(0)
+    judged = folded(
+        placed, contract.keys, _nothing(held), _JUDGED.format(held=held), _judge(contract, held),
+        __scope=_scope(contract),
+    )  # fmt: skip
+    told = {f"__{name}": F.col(f"__told_of.{name}") for name in ("heard", "held")}
+    return judged.withColumns(told).drop("__told_of")
 
 
 def _scope(contract: Contract) -> Expression:
@@ -65,12 +47,12 @@ def _nothing(held: str) -> Expression:
     return F.struct(F.lit(False), *[F.lit(None)] * 3).cast(held)
 
 
-def _judge(contract: Contract, state: str) -> Callable[[Expression, Expression], Expression]:
+def _judge(contract: Contract, state: str) -> Step:
     """Return the step from what a key holds before a fact to what it holds after it."""
     scope = contract.history.delete_scope
 
-    def judge(so_far: Expression, fact: Expression) -> Expression:
-        held, gone = so_far["held"], fact["__gone"]
+    def judge(held: Expression, fact: Expression) -> tuple[Expression, Expression]:
+        gone = fact["__gone"]
         within, at = F.lit(True), fact["__scope"]
         if scope:
             text = F.to_json(held["scope"], {"ignoreNullFields": "false"})
@@ -82,6 +64,6 @@ def _judge(contract: Contract, state: str) -> Callable[[Expression, Expression],
         alive = F.struct(F.lit(True), at, fact["_row_hash"], fact["__rest"]).cast(state)
         after = F.when(~heard, held).when(gone, _nothing(state)).otherwise(alive)
         judged = F.struct(heard, held).cast(_JUDGED.format(held=state))
-        return F.struct(after.alias("held"), F.array_append(so_far["judged"], judged))
+        return after, judged
 
     return judge

@@ -91,9 +91,14 @@ def joined(held: Record, said: Record, options: Options) -> Record:
 
 def filled(record: Record, alive: Record) -> Record:
     """Return a partial record with what its key held before in the place of its nulls."""
-    known = {n: None if v is UNKNOWN else v for n, v in alive.items()}
-    before = {n: alive.get(n) if v is UNKNOWN else known.get(n) for n, v in record.items()}
-    return {n: before[n] if v is None or v is UNKNOWN else v for n, v in record.items()}
+
+    def value(name: str, said: Any) -> Any:
+        before = alive.get(name)
+        if said is None:
+            return None if before is UNKNOWN else before
+        return before if said is UNKNOWN else said
+
+    return {name: value(name, said) for name, said in record.items()}
 
 
 def told_again(record: Record, before: Record | None) -> Record:
@@ -103,9 +108,9 @@ def told_again(record: Record, before: Record | None) -> Record:
     """
     if before is None or not alike(before, record, record):
         return record
-    nulls = {n for n, v in before.items() if v is UNKNOWN and record.get(n) is None}
-    more = any(v is UNKNOWN and record.get(n) not in (None, UNKNOWN) for n, v in before.items())
-    return record if more else record | dict.fromkeys(nulls, UNKNOWN)
+    unknown = [name for name, value in before.items() if value is UNKNOWN]
+    more = any(record.get(name) not in (None, UNKNOWN) for name in unknown)
+    return record if more else record | dict.fromkeys(unknown, UNKNOWN)
 
 
 def comparable(rows: Iterable[Row]) -> Counter[Hashable]:

@@ -101,7 +101,7 @@ ACROSS = (
         {6: [at(4, "a")], 1: [at(7, "a")], 8: [at(9, "a", zip="y")]},
         [("a", None, 4, 9), ("a", "y", 9, None)],
     ),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
