@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
+from lakekit.spark.nested import any_part, holds
 from lakekit.spark.undated import has_times, undated
 from lakekit.sql.identifiers import quote
 from lakekit.sqltypes import SqlType, parse_type
@@ -20,14 +21,14 @@ from lakekit.sqltypes import SqlType, parse_type
 # too, and between thousands an apostrophe (U+2019), which no country writes before the decimals.
 LOCALE = "de-CH"
 _MOST_DIGITS = 38
-_TIMES = {
-    "date": "{0} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
+_OUT_OF_RANGE = {
+    "date": "{0} NOT BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
     "timestamp": (
-        "{0} >= TIMESTAMP '0001-01-01 00:00:00Z' AND {0} <= TIMESTAMP '9999-12-31 23:59:59.999999Z'"
+        "{0} < TIMESTAMP '0001-01-01 00:00:00Z' OR {0} > TIMESTAMP '9999-12-31 23:59:59.999999Z'"
     ),
     "timestamp_ntz": (
-        "{0} >= TIMESTAMP_NTZ '0001-01-01 00:00:00' "
-        "AND {0} <= TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'"
+        "{0} < TIMESTAMP_NTZ '0001-01-01 00:00:00' "
+        "OR {0} > TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'"
     ),
 }
 
@@ -64,8 +65,7 @@ def misfit(column: Column) -> str:
 
 
 def _is_checked(column: Column) -> bool:
-    kind = column.sql_type
-    return kind.name in _TIMES or has_times(kind) or _is_widened(column)
+    return holds(column.sql_type, _OUT_OF_RANGE) or _is_widened(column)
 
 
 def _is_widened(column: Column) -> bool:
@@ -78,16 +78,22 @@ def _value(column: Column) -> str:
 
 def _fitting(column: Column, wide: str) -> str:
     """Return a value in its type, null if it does not fit."""
-    fits = [f"NOT {quote(undated(column))}"] if has_times(column.sql_type) else []
-    fits += [_TIMES[kind].format(wide)] if (kind := column.sql_type.name) in _TIMES else []
     value = f"try_cast({wide} AS {column.type})" if _is_widened(column) else wide
-    return f"CASE WHEN {' AND '.join(fits)} THEN {value} END" if fits else value
+    faults = _faults_of_times(column, wide)
+    return f"CASE WHEN NOT ({' OR '.join(faults)}) THEN {value} END" if faults else value
+
+
+def _faults_of_times(column: Column, wide: str) -> list[str]:
+    """Return what may be wrong with the dates and times of a value, each never null."""
+    kind = column.sql_type
+    faults = [quote(undated(column))] if has_times(kind) else []
+    return faults + ([any_part(kind, wide, _OUT_OF_RANGE)] if holds(kind, _OUT_OF_RANGE) else [])
 
 
 def _is_other(column: Column, wide: str) -> str:
     """Return whether a value has become another one."""
     if column.sql_type.fields and not _is_widened(column):
-        return quote(undated(column))
+        return " OR ".join(_faults_of_times(column, wide))
     cast = f"CAST({value_of(column)} AS {parsed_type(column)})"
     if column.sql_type.fields:
         # Maps have no equality.

@@ -12,18 +12,19 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Column, Contract
 from lakekit.spark.context import kept_apart
+from lakekit.spark.nested import any_part, holds
 from lakekit.sql.identifiers import quote
 from lakekit.sqltypes import SqlType, parse_type
 
 # In any zone the day that is read on lies within a day of now; clocks may differ as much.
 _FROM, _UNTIL = (f"current_timestamp() {sign} INTERVAL '2' DAY" for sign in "-+")
-_NEAR = "{0} BETWEEN __from AND __until"
-_WITHOUT_DATE = "{0} RLIKE '^[^0-9T]*(T|[0-9][0-9]?:)'"
+_NEAR = {"timestamp": "{0} BETWEEN __from AND __until"}
+_WITHOUT_DATE = {"timestamp": "{0} RLIKE '^[^0-9T]*(T|[0-9][0-9]?:)'"}
 
 
 def has_times(kind: SqlType) -> bool:
     """Whether a type is or holds a `timestamp`, which alone is read so."""
-    return kind.name == "timestamp" or any(has_times(part) for _, part in kind.fields)
+    return holds(kind, _NEAR)
 
 
 def with_undated(
@@ -44,11 +45,11 @@ def with_undated(
     records = records.withColumns(
         {name: kept_apart(F.expr(moment), F.col("__wrong")) for name, moment in bounds.items()}
     )
-    near = " OR ".join(_one(c.sql_type, quote(c.name), _NEAR) for c in columns)
+    near = " OR ".join(any_part(c.sql_type, quote(c.name), _NEAR) for c in columns)
     schema = ", ".join(f"{quote(c.name)}: {_of_texts(c.sql_type)}" for c in columns)
     texts = F.from_json(F.when(F.expr(near), text), f"struct<{schema}>", options)
     found = {
-        undated(c): F.expr(_one(c.sql_type, f"__texts.{quote(c.name)}", _WITHOUT_DATE))
+        undated(c): F.expr(any_part(c.sql_type, f"__texts.{quote(c.name)}", _WITHOUT_DATE))
         for c in columns
     }
     return records.withColumn("__texts", texts).withColumns(found)
@@ -57,18 +58,6 @@ def with_undated(
 def undated(column: Column) -> str:
     """Return the name of the column that tells whether a value holds a time without a date."""
     return f"__undated_{column.name}"
-
-
-def _one(kind: SqlType, value: str, test: str) -> str:
-    """Return whether one of the times within a value passes a test; never null."""
-    if kind.name == "timestamp":
-        return f"coalesce({test.format(value)}, false)"
-    if kind.name == "struct":
-        parts = [(f"{value}.{quote(name)}", part) for name, part in kind.fields if has_times(part)]
-        return f"({' OR '.join(_one(part, name, test) for name, part in parts)})"
-    _, element = kind.fields[-1]
-    elements = f"map_values({value})" if kind.name == "map" else value
-    return f"coalesce(exists({elements}, each -> {_one(element, 'each', test)}), false)"
 
 
 def _of_texts(kind: SqlType) -> SqlType:

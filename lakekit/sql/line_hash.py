@@ -18,7 +18,7 @@ EVOLVED = "lakekit.evolved"
 LINES = "lakekit.lines"
 RENEWED = "lakekit.lines-renewed"
 # To be raised when lines are parsed, or faults found in them, by other rules.
-_RULES = 2
+_RULES = 3
 # What of a history's options says nothing of what a known line means.
 _NOT_OF_A_LINE = {
     "apply_as_deletes", "delete_scope", "deletes", "max_deleted_ratio", "new_column", "null_keys",
