@@ -25,6 +25,7 @@ from lakekit.spark.small import (
 from lakekit.sql.identifiers import moment_literal, quote, quote_table
 from lakekit.sql.later import Later, later_columns
 from lakekit.sql.line_hash import DIGEST, EVOLVED, reading
+from lakekit.sql.tables import marks
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
 MOST_SENT = 5_000_000
@@ -170,3 +171,8 @@ class Merge:
     def current(self) -> DataFrame:
         """Return the current versions of main."""
         return self.versions().where("_is_current")
+
+    def alive(self) -> DataFrame:
+        """Return the current versions of main that do not say deleted."""
+        current = self.current()
+        return current.where("NOT _is_deleted") if marks(self.contract) else current

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import MergeResult, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.counts import ACTS, act_counts
+from lakekit.spark.counts import ACTS, act_counts, scopes_of
 from lakekit.spark.facts import Facts
 from lakekit.spark.late import late_keys, settle
 from lakekit.spark.limits import refuse
@@ -30,7 +30,8 @@ class Plan:
     version, or be remembered. touched: how many keys are staged. alive: how many of them and of
     the settled ones have a current version afterwards. drops: whether versions are written anew.
     digests: the lines that current versions show, if the table does not know them. records: those
-    among which are all that are not merged, parsed; None if that may be any, or none.
+    among which are all that are not merged, parsed; None if that may be any, or none. scopes: those
+    that a full extract holds, where absence counts within them only.
     """
 
     result: MergeResult
@@ -44,6 +45,7 @@ class Plan:
     drops: bool = False
     digests: DataFrame | None = None
     records: DataFrame | None = None
+    scopes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -100,6 +102,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         drops=bool(n["replaced"]),
         digests=_digests(merge, staged) if staged.renewed else None,
         records=staged.records,
+        scopes=tuple(scopes_of(staged.counts)),
     )
 
 

@@ -14,16 +14,16 @@ from lakekit.spark.branch import branch_name, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import Evidence, iso, iso_time, published_runs
 from lakekit.spark.facts import Facts
+from lakekit.spark.filled import filled_by, tell_filled
 from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging
-from lakekit.spark.tables import create_or_evolve, newest_told
+from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.later import told_by_full, untold
 from lakekit.sql.line_hash import LINES, RENEWED
 from lakekit.sql.tables import set_properties
 
@@ -73,11 +73,11 @@ def _attempt(merge: Merge) -> MergeResult | None:
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.
         drop_branch(merge.spark, table, branch_name(batch.run_id))
-        _tell_filled(merge)
+        tell_filled(merge)
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
     if seen.has_told(merge.spark, batch.run_id):
-        _tell_filled(merge)
+        tell_filled(merge)
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
     known = merge.spark.table(quote_table(table)).columns
@@ -94,24 +94,10 @@ def _attempt(merge: Merge) -> MergeResult | None:
 
 def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
     """Return the properties by which a table knows what a published run has filled in."""
-    told, now = _filled(merge), naive_utc(merge.batch.extraction_time)
+    told, now = filled_by(merge, plan.scopes), naive_utc(merge.batch.extraction_time)
     if plan.digests is not None:
         told |= {LINES: merge.reading, RENEWED: now.isoformat()}
     return told
-
-
-def _filled(merge: Merge) -> dict[str, str]:
-    """Return how a table knows that from a full extract on, first values are changes."""
-    now = naive_utc(merge.batch.extraction_time)
-    if not (merge.full and untold(merge.properties, now)):
-        return {}
-    return told_by_full(merge.properties, now, newest_told(merge.spark, merge.table))
-
-
-def _tell_filled(merge: Merge) -> None:
-    """Tell what a full extract has filled in, if a crash came before its merge could."""
-    if told := _filled(merge):
-        merge.spark.sql(set_properties(merge.table, told))
 
 
 def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:

@@ -7,7 +7,7 @@ from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError
 from lakekit.spark.iceberg import load_table, table_property
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.later import LATER_COLUMNS, LATER_FILLED, LATER_UNTIL
+from lakekit.sql.later import NOTES
 from lakekit.sql.tables import set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
@@ -42,7 +42,6 @@ def hand_over(spark: SparkSession, shadow: str, table: str) -> None:
     """Let a table without history know of its later columns what the shadow has learnt."""
     known = load_table(spark, shadow).properties()
     # An empty value says something too: that they are filled.
-    names = (LATER_COLUMNS, LATER_UNTIL, LATER_FILLED)
-    told = {name: str(value) for name in names if (value := known.get(name)) is not None}
+    told = {name: str(value) for name in NOTES if (value := known.get(name)) is not None}
     if told:
         spark.sql(set_properties(table, told))

@@ -31,7 +31,6 @@ from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
 from lakekit.spark.timeliness import why_aside, with_lateness, with_place, with_presence
-from lakekit.sql.tables import marks
 
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
@@ -207,8 +206,5 @@ def _within_scopes(merge: Merge, staged: Staged) -> Staged:
 
 def _alive_within(merge: Merge, scopes: Sequence[str]) -> int:
     """Return how many keys of some scopes are there: one that is small may be gone as a whole."""
-    alive = merge.current()
-    if marks(merge.contract):
-        alive = alive.where("NOT _is_deleted")
     scope = F.expr(scope_text(merge.contract.history.delete_scope))
-    return alive.where(scope.isin(*scopes)).count()
+    return merge.alive().where(scope.isin(*scopes)).count()

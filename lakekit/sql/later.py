@@ -1,9 +1,10 @@
 """Columns that a table got after its first version, as its properties tell of them. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 # Those of them that no full extract has told yet.
 LATER_COLUMNS = "lakekit.later-columns"
@@ -12,6 +13,10 @@ LATER_COLUMNS = "lakekit.later-columns"
 LATER_UNTIL = "lakekit.later-columns-until"
 # Of each, as JSON, the newest extraction time that the table knew when a full extract had told it.
 LATER_FILLED = "lakekit.later-columns-filled"
+# Of each, as JSON, the scopes of which full extracts have told it, until that are all.
+LATER_SCOPES = "lakekit.later-columns-scopes"
+# All that a table knows of them.
+NOTES = (LATER_COLUMNS, LATER_UNTIL, LATER_FILLED, LATER_SCOPES)
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,8 @@ class Later:
 
 def later_columns(properties: Mapping[str, str]) -> tuple[Later, ...]:
     """Return the later columns of a table; the oldest come first, before them those of no time."""
-    named, until = _named(properties), _until(properties)
-    filled = _times(properties.get(LATER_FILLED))
+    named = _named(properties)
+    until, filled = _times(_until(properties)), _times(_noted(properties, LATER_FILLED))
     names = sorted({**until, **dict.fromkeys(named)}, key=lambda n: until.get(n, datetime.min))
     return tuple(Later(name, until.get(name), filled.get(name)) for name in names)
 
@@ -61,14 +66,14 @@ def with_added(
     told = {LATER_COLUMNS: ",".join(dict.fromkeys(named))} if named else {}
     if not (added or renames):
         return told
-    until, filled = _until(properties), _times(properties.get(LATER_FILLED))
-    now = dict.fromkeys(added, datetime.fromisoformat(newest)) if newest else {}
-    for key, times in ((LATER_UNTIL, until), (LATER_FILLED, filled)):
-        kept = {renames.get(name, name): time for name, time in times.items()}
-        kept = {name: time for name, time in kept.items() if name not in added}
-        kept |= now if key == LATER_UNTIL else {}
+    noted = {key: _noted(properties, key) for key in (LATER_FILLED, LATER_SCOPES)}
+    for key, known in ({LATER_UNTIL: _until(properties)} | noted).items():
+        kept = {renames.get(name, name): value for name, value in known.items()}
+        kept = {name: value for name, value in kept.items() if name not in added}
+        if key == LATER_UNTIL and newest:
+            kept |= dict.fromkeys(added, str(datetime.fromisoformat(newest)))
         # What it said of columns that are added anew is forgotten.
-        told |= _text(key, kept) or ({key: "{}"} if properties.get(key) else {})
+        told |= _text(key, kept) or _forgotten(properties, key)
     return told
 
 
@@ -84,7 +89,14 @@ def untold(properties: Mapping[str, str], extracted: datetime) -> tuple[Later, .
     )
 
 
-def told_by_full(properties: Mapping[str, str], extracted: datetime, newest: str) -> dict[str, str]:
+def told_by_full(
+    properties: Mapping[str, str],
+    extracted: datetime,
+    newest: str,
+    *,
+    scopes: Collection[str] = (),
+    held: Collection[str] = (),
+) -> dict[str, str]:
     """Return the properties by which a table knows that a full extract has told its later columns.
 
     Args:
@@ -92,34 +104,48 @@ def told_by_full(properties: Mapping[str, str], extracted: datetime, newest: str
         extracted: Extraction time of the full extract, UTC.
         newest: The newest extraction time that the table knows, UTC. What has filled in values
             before an older extract came stays.
+        scopes: The scopes of the extract, if absence counts in those only.
+        held: The scopes of the keys that the table has then.
     """
     new = untold(properties, extracted)
     if not new:
         return {}
-    done = {each.name for each in new}
-    filled = _times(properties.get(LATER_FILLED))
+    within = _noted(properties, LATER_SCOPES)
+    within |= {each.name: sorted({*within.get(each.name, ()), *scopes}) for each in new}
+    done = {each.name for each in new if {*held} <= {*within[each.name]}}
     now = max(extracted, datetime.fromisoformat(newest))
-    filled |= {each.name: now for each in new if each.until}
+    filled = _noted(properties, LATER_FILLED)
+    filled |= {each.name: str(now) for each in new if each.until and each.name in done}
+    within = {name: told for name, told in within.items() if name not in done}
     told = {LATER_COLUMNS: ",".join(n for n in _named(properties) if n not in done)}
-    return told | _text(LATER_UNTIL, _until(properties)) | _text(LATER_FILLED, filled)
+    told |= _text(LATER_UNTIL, _until(properties)) | _text(LATER_FILLED, filled)
+    return told | (_text(LATER_SCOPES, within) or _forgotten(properties, LATER_SCOPES))
 
 
 def _named(properties: Mapping[str, str]) -> list[str]:
     return [name for name in properties.get(LATER_COLUMNS, "").split(",") if name]
 
 
-def _until(properties: Mapping[str, str]) -> dict[str, datetime]:
+def _until(properties: Mapping[str, str]) -> dict[str, str]:
     text = properties.get(LATER_UNTIL)
     if text and not text.startswith("{"):
-        return dict.fromkeys(_named(properties), datetime.fromisoformat(text))
-    return _times(text)
+        return dict.fromkeys(_named(properties), text)
+    return _noted(properties, LATER_UNTIL)
 
 
-def _times(text: str | None) -> dict[str, datetime]:
-    told = json.loads(text or "{}")
-    return {name: datetime.fromisoformat(time) for name, time in told.items()}
+def _noted(properties: Mapping[str, str], key: str) -> dict[str, Any]:
+    """Return what a property says of each column."""
+    return dict(json.loads(properties.get(key) or "{}"))
 
 
-def _text(key: str, times: Mapping[str, datetime]) -> dict[str, str]:
-    told = {name: time.isoformat(" ") for name, time in times.items()}
-    return {key: json.dumps(told)} if told else {}
+def _times(noted: Mapping[str, str]) -> dict[str, datetime]:
+    return {name: datetime.fromisoformat(time) for name, time in noted.items()}
+
+
+def _text(key: str, noted: Mapping[str, Any]) -> dict[str, str]:
+    return {key: json.dumps(noted)} if noted else {}
+
+
+def _forgotten(properties: Mapping[str, str], key: str) -> dict[str, str]:
+    """Return a property without a column, if it is there."""
+    return {key: "{}"} if properties.get(key) else {}

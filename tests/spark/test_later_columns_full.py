@@ -5,11 +5,12 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
+from lakekit.contracts import load_contract
 from lakekit.layout import facts_table
 from lakekit.spark import plan
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.test_later_columns_late import ZIP, contracts
-from tests.spark.test_semantics_late import at, told
+from tests.spark.test_later_columns_late import GROWN, ZIP, contracts
+from tests.spark.test_semantics_late import TEXT, at, told
 
 
 @pytest.fixture
@@ -133,3 +134,39 @@ def test_a_full_extract_of_the_moment_of_a_record_has_not_told_it(load, rows, sp
         told(load, "changes", day, said[day], promise=ZIP)
 
     assert rows("id, name, zip") == [(1, "a", "y", 3, 5, False), (1, "a", None, 5, None, True)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["sequence_by: at, ", "sequence_by: at, late_changes: ignore, ", "", "deletes: mark, "],
+)
+def test_full_extracts_of_scopes_fill_in_a_column_until_all_have_told_it(
+    load, rows, spark, table, monkeypatch, options
+):
+    before, after = (
+        load_contract(text.replace("sequence_by: at, ", f"{options}delete_scope: [seen], "))
+        for text in (TEXT, GROWN)
+    )
+    told(load, "full", 1, at(1, "a", seen=1), at(1, "b", id=2, seen=1), promise=before)
+    told(load, "full", 2, at(2, "c", id=3, seen=2), at(2, "d", id=4, seen=2), promise=before)
+    create_or_evolve(spark, after, table)
+    north = at(5, "a", seen=1, zip="x"), at(1, "b", id=2, seen=1)
+    with monkeypatch.context() as patched:
+        # A crash comes before the table learns what was told.
+        patched.setattr("lakekit.spark.scd2._learnt", lambda *_: {})
+        first = told(load, "full", 5, *north, promise=after)
+    told(load, "full", 5, *north, promise=after)
+
+    second = told(load, "full", 6, at(2, "c", id=3, seen=2, zip="y"), at(2, "d", id=4, seen=2),
+                  promise=after)  # fmt: skip
+    third = told(load, "full", 7, at(7, "a", seen=1, zip="x"), at(7, "b", id=2, seen=1, zip="z"),
+                 promise=after)  # fmt: skip
+
+    assert [each.opened for each in (first, second, third)] == [0, 0, 1]
+    assert rows("id, name, zip") == [
+        (1, "a", "x", 1, None, True),
+        (2, "b", None, 1, 7, False),
+        (2, "b", "z", 7, None, True),
+        (3, "c", "y", 2, None, True),
+        (4, "d", None, 2, None, True),
+    ]

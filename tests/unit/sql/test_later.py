@@ -1,8 +1,10 @@
+import json
 from datetime import datetime
 
 from lakekit.sql.later import (
     LATER_COLUMNS,
     LATER_FILLED,
+    LATER_SCOPES,
     LATER_UNTIL,
     Later,
     later_columns,
@@ -67,3 +69,25 @@ def test_what_was_filled_in_before_an_older_full_extract_came_stays() -> None:
     assert later_columns(known) == (Later("zip", DAY[0], DAY[6]),)
     assert LATER_FILLED in known
     assert told_by_full(known, DAY[2], "2026-01-08 00:00:00") == {}
+
+
+def test_full_extracts_of_scopes_have_told_a_column_once_they_were_of_all_that_are_held() -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+
+    for day, scope in ((2, "north"), (3, "north"), (4, "south")):
+        assert later_columns(known) == (Later("zip", DAY[0]),)
+        known |= told_by_full(known, DAY[day], NEWEST, scopes=[scope], held=["south", "north"])
+
+    assert later_columns(known) == (Later("zip", DAY[0], DAY[4]),)
+    assert json.loads(known[LATER_SCOPES]) == {}
+
+
+def test_the_scopes_that_have_told_a_column_go_with_its_name_and_not_with_another_of_it() -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+    known |= told_by_full(known, DAY[2], NEWEST, scopes=["north"], held=["south", "north"])
+
+    renamed = known | with_added(known, [], {"zip": "post"}, "2026-01-04 00:00:00")
+    anew = known | with_added(known, ["zip"], {}, "2026-01-04 00:00:00")
+
+    assert json.loads(renamed[LATER_SCOPES]) == {"post": ["north"]}
+    assert json.loads(anew[LATER_SCOPES]) == {}
