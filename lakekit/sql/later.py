@@ -119,7 +119,8 @@ def told_by_full(
     within = {name: told for name, told in within.items() if name not in done}
     told = {LATER_COLUMNS: ",".join(n for n in _named(properties) if n not in done)}
     told |= _text(LATER_UNTIL, _until(properties)) | _text(LATER_FILLED, filled)
-    return told | (_text(LATER_SCOPES, within) or _forgotten(properties, LATER_SCOPES))
+    told |= _text(LATER_SCOPES, within) or _forgotten(properties, LATER_SCOPES)
+    return {key: text for key, text in told.items() if properties.get(key) != text}
 
 
 def _named(properties: Mapping[str, str]) -> list[str]:

@@ -74,9 +74,11 @@ def test_what_was_filled_in_before_an_older_full_extract_came_stays() -> None:
 def test_full_extracts_of_scopes_have_told_a_column_once_they_were_of_all_that_are_held() -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
 
-    for day, scope in ((2, "north"), (3, "north"), (4, "south")):
+    for day, scope, notes in ((2, "north", 1), (3, "north", 0), (4, "south", 3)):
         assert later_columns(known) == (Later("zip", DAY[0]),)
-        known |= told_by_full(known, DAY[day], NEWEST, scopes=[scope], held=["south", "north"])
+        told = told_by_full(known, DAY[day], NEWEST, scopes=[scope], held=["south", "north"])
+        assert len(told) == notes
+        known |= told
 
     assert later_columns(known) == (Later("zip", DAY[0], DAY[4]),)
     assert json.loads(known[LATER_SCOPES]) == {}
