@@ -157,7 +157,7 @@ def test_full_extracts_of_scopes_fill_in_a_column_until_all_have_told_it(
         first = told(load, "full", 5, *north, promise=after)
     told(load, "full", 5, *north, promise=after)
 
-    second = told(load, "full", 6, at(2, "c", id=3, seen=2, zip="y"), at(2, "d", id=4, seen=2),
+    second = told(load, "full", 6, at(6, "c", id=3, seen=2, zip="y"), at(2, "d", id=4, seen=2),
                   promise=after)  # fmt: skip
     third = told(load, "full", 7, at(7, "a", seen=1, zip="x"), at(7, "b", id=2, seen=1, zip="z"),
                  promise=after)  # fmt: skip
