@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-# Those of them that no full extract has told yet.
+# Those of them that full extracts have not told yet of all keys.
 LATER_COLUMNS = "lakekit.later-columns"
 # Of each, as JSON, the newest extraction time that the table knew before: what is told later has
 # the column. Older tables have one time for all that are named above.
 LATER_UNTIL = "lakekit.later-columns-until"
-# Of each, as JSON, the newest extraction time that the table knew when a full extract had told it.
+# Of each, as JSON, the newest extraction time that the table knew when they had told it.
 LATER_FILLED = "lakekit.later-columns-filled"
 # Of each, as JSON, the scopes of which full extracts have told it, until that are all.
 LATER_SCOPES = "lakekit.later-columns-scopes"
@@ -24,7 +24,7 @@ class Later:
     """A column that a table got after its first version.
 
     until: the newest extraction time that the table knew before; None if it is not known.
-    filled: that which it knew when a full extract had told it; what is said first later changes.
+    filled: that which it knew when full extracts had told it; what is said first later changes.
     """
 
     name: str
@@ -78,7 +78,7 @@ def with_added(
 
 
 def untold(properties: Mapping[str, str], extracted: datetime) -> tuple[Later, ...]:
-    """Return the later columns that no full extract has told before one.
+    """Return the later columns that full extracts have not told before one.
 
     Columns that are younger than the extract wait for the next one.
     """
@@ -97,7 +97,9 @@ def told_by_full(
     scopes: Collection[str] = (),
     held: Collection[str] = (),
 ) -> dict[str, str]:
-    """Return the properties by which a table knows that a full extract has told its later columns.
+    """Return what a full extract changes in what a table knows of its later columns.
+
+    It has told them, if absence counts everywhere, or once others have told of all other scopes.
 
     Args:
         properties: Those of the table.
