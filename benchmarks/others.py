@@ -8,7 +8,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -21,6 +21,9 @@ from benchmarks.places import fresh, place_of
 from benchmarks.small import merge_tables, small
 from benchmarks.writing import writing
 
+# Of what both workers of a cluster do, each does this share at least.
+SHARE = 0.25
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
@@ -28,10 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("name", choices=("small", "job", "reads", "cluster", "layouts", "writing"))
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
+    parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--tables", default="")
     options = parser.parse_args(arguments)
     if options.name == "job":
-        merge_tables(place_of("small", options.keys), options.tables.split(","))
+        place = place_of("small", options.keys)
+        merge_tables(place, options.batch, options.tables.split(","))
         return 0
     action: dict[str, Callable[[], dict[str, Any]]] = {
         "small": lambda: small(options.keys, options.count),
@@ -115,6 +120,7 @@ def cluster(keys: int) -> dict[str, Any]:
     verdict = check(place.data, target)
     tasks, busy = (_per_executor(stages, name) for name in ("tasks", "seconds"))
     shared = [s for s in stages if len(s["tasks"]) > 1]
+    spread = is_spread(busy)
     divisible = [s for s in stages if sum(s["tasks"].values()) > 1]
     right = "correct" if verdict.correct else "WRONG"
     each = ", ".join(f"{name}: {tasks[name]} tasks, {busy[name]:.2f} s" for name in sorted(tasks))
@@ -124,9 +130,15 @@ def cluster(keys: int) -> dict[str, Any]:
         f"{len(shared)} of {len(divisible)} stages with several tasks ran on both."
     )
     return {
-        "seconds": seconds, "correct": verdict.correct, "tasks_per_executor": tasks,
+        "seconds": seconds, "correct": verdict.correct, "spread": spread,
+        "tasks_per_executor": tasks,
         "seconds_per_executor": busy, "stages": stages, "text": text,
     }  # fmt: skip
+
+
+def is_spread(busy: Mapping[str, float]) -> bool:
+    """Whether each of two executors or more was busy for its share of the time, roughly."""
+    return len(busy) > 1 and min(busy.values()) >= SHARE * sum(busy.values())
 
 
 def _per_executor(stages: Sequence[dict[str, Any]], figure: str) -> dict[str, float]:

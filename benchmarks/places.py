@@ -21,7 +21,7 @@ def _workload(name: str, keys: int) -> Workload:
     if name == "writing":
         return replace(shape(keys, 1, 0.01, "incremental"), runs=5)
     one = shape(keys, 1, 0.01, "full")
-    return replace(one, runs=0) if name == "small" else one
+    return replace(one, runs=1) if name == "small" else one
 
 
 def place_of(name: str, keys: int, **rest: Any) -> Place:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.aims import judged
 from benchmarks.harness import ROOT
 from benchmarks.peers import set_up
 from benchmarks.places import OUT
@@ -18,7 +19,8 @@ PLOT = Path(__file__).parent / "requirements-plot.txt"
 
 def write(summary: Mapping[str, Any]) -> None:
     """Write what is measured so far, for programs and for people."""
-    (OUT / "summary.json").write_text(json.dumps(summary, indent=2, default=str) + "\n")
+    whole = {**summary, "aims": judged(summary)}
+    (OUT / "summary.json").write_text(json.dumps(whole, indent=2, default=str) + "\n")
     (OUT / "summary.md").write_text(markdown(summary))
 
 

@@ -5,6 +5,8 @@ from itertools import permutations
 from statistics import median
 from typing import Any
 
+from benchmarks import aims
+
 FIGURES = ("read", "written", "new_files", "new_bytes", "inputBytes", "shuffleWriteBytes")
 # A ratio of two workloads: its name, the parameter, its two values, and what else it moves.
 PAIRS: tuple[tuple[str, str, Any, Any, tuple[str, ...]], ...] = (
@@ -78,6 +80,8 @@ def faults(summary: Mapping[str, Any]) -> list[str]:
             found.append(f"{name}: {other['text']}")
         if other.get("correct") is False or other.get("wrong"):
             found.append(f"{name}: lakekit's table is wrong")
+        if other.get("spread") is False:
+            found.append(f"{name}: the work is not spread over the executors")
     return found
 
 
@@ -109,6 +113,8 @@ def markdown(summary: Mapping[str, Any]) -> str:
             agrees = "agrees" if part["expectation_checked_against_model"] else "DISAGREES"
             lines += ["", f"The expected table {agrees} with the independent model."]
         lines += ["", *_notes(part["contestants"])]
+    if judged := aims.judged(summary):
+        lines += ["## Aims", "", *aims.table(judged), ""]
     if summary.get("across"):
         lines += ["## From workload to workload", "", *_across_table(summary["across"]), ""]
     for name, other in summary.get("others", {}).items():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.others import is_spread
 from benchmarks.summary import across, faults, markdown, summarise
 from benchmarks.workloads import shape
 
@@ -248,3 +249,17 @@ def test_a_measurement_that_failed_is_a_fault():
     failed = {"error": "Traceback ...", "text": "failed; see build/bench/cluster.log"}
 
     assert faults(_summary(cluster=failed)) == ["cluster: failed; see build/bench/cluster.log"]
+
+
+def test_a_cluster_of_which_one_executor_does_the_work_is_a_fault():
+    why = ["cluster: the work is not spread over the executors"]
+
+    assert faults(_summary(cluster={"correct": True, "spread": False})) == why
+
+
+@pytest.mark.parametrize(
+    ("busy", "spread"),
+    [({"0": 4.0, "1": 3.0}, True), ({"0": 9.0, "1": 1.0}, False), ({"0": 9.0}, False)],
+)
+def test_work_is_spread_if_each_executor_does_its_share(busy, spread):
+    assert is_spread(busy) == spread
