@@ -65,13 +65,14 @@ def random_runs(combination: Combination, seed: int, *, keys: int, runs: int = 4
 
 
 def recut(runs: list[Run], seed: int) -> list[Run]:
-    """Return the same records of the same kinds in another order, cut into other runs."""
+    """Return the same records of the same kinds in another order, cut into two to four runs."""
     chance = random.Random(seed)
     told: list[Run] = []
     for kind in sorted({run.kind for run in runs}):
         records = [record for run in runs if run.kind == kind for record in run.records]
         chance.shuffle(records)
-        edges = [0, *sorted(chance.sample(range(len(records)), 1)), len(records)]
+        cuts = chance.sample(range(len(records)), chance.choice([1, 2, 3]))
+        edges = [0, *sorted(cuts), len(records)]
         told += [
             Run(kind, extraction_time(10 + len(told) + number), records[start:end])
             for number, (start, end) in enumerate(pairwise(edges))

@@ -13,6 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
+from lakekit.spark import rebuild
+from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from tests.model.admission import accepted, admit, history
 from tests.model.terms import BAD, Row, Run, comparable, content, is_delete, stored, tracked
@@ -33,6 +35,7 @@ class Replay:
     folder: Path
     runs: list[Run] = field(default_factory=list)
     results: list[MergeResult] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
     _numbers: Any = field(default_factory=count)
     _shown: list[Row] = field(default_factory=list)
 
@@ -54,12 +57,19 @@ class Replay:
             bytes=sum(Path(file).stat().st_size for file in files),
             merged_until=self.merged_until,
         )
-        staging = (self.folder / "staging").as_uri()
-        contract = self.combination.contract
-        done = merge_scd2(self.spark, contract, batch, self.table, staging=staging)
+        done = self._merge(batch)
         self.runs.append(run)
+        self.batches.append(batch)
         self.results.append(done)
         return done
+
+    def _merge(self, batch: Batch) -> MergeResult:
+        contract, staging = self.combination.contract, self.staging
+        return merge_scd2(self.spark, contract, batch, self.table, staging=staging)
+
+    @property
+    def staging(self) -> str:
+        return (self.folder / "staging").as_uri()
 
     @property
     def merged_until(self) -> datetime | None:
@@ -158,6 +168,23 @@ class Replay:
                 self._assert_no_equal_neighbours(self.intervals(rows))
             if self.combination.options.mode == "scd1":
                 assert all(row["_is_current"] for row in rows)
+
+    def assert_replays(self) -> None:
+        """Let each run that main has seen come again, with its id: nothing moves."""
+        heads = [main_snapshot(self.spark, self.table)]
+        for batch, result in zip(self.batches, self.results, strict=True):
+            if result.committed:
+                assert not self._merge(batch).committed
+                heads.append(main_snapshot(self.spark, self.table))
+        assert len({*heads}) == 1
+
+    def assert_rebuilds(self) -> None:
+        """Derive the table and its companion again from the landed runs: no row differs."""
+        contract = self.combination.contract
+        runs = [rebuild.Run(contract, batch) for batch in self.batches]
+        found = rebuild.rebuild_table(self.spark, contract, runs, self.table, staging=self.staging)
+        differs = (found.missing, found.wrong, found.facts_missing, found.facts_wrong)
+        assert (differs, found.committed) == ((0, 0, 0, 0), False)
 
     def intervals(self, rows: Iterable[Row]) -> list[list[Row]]:
         """Return the versions of each key in order, half-open, not empty, and none at once."""

@@ -25,6 +25,8 @@ MOST_KEYS = 300
 # Once, a merge carries so many histories.
 TOGETHER = {("all_kinds", 0): 1000}
 SHUFFLED = ("overwrite", "partial", "latest")
+# Of those that `make test-long` adds, all are.
+REBUILT = ("partial_scope_mark", "latest")
 
 
 def pytest_generate_tests(metafunc):
@@ -75,6 +77,11 @@ def runs_are_small_or_large_or_move_little(monkeypatch):
 
 
 @pytest.fixture
+def first_seed(request):
+    return request.config.getoption("seed")
+
+
+@pytest.fixture
 def replay(spark, tmp_path, table):
     def start(combination, suffix=""):
         return Replay(spark, combination, table + suffix, tmp_path)
@@ -89,12 +96,15 @@ def test_every_state_of_random_histories_equals_the_model(replay, combination, s
         story.check(run)
 
     story.assert_sound()
+    story.assert_replays()
+    if combination in LONG or combination.name in REBUILT:
+        story.assert_rebuilds()
 
 
-def test_neither_order_nor_cutting_into_runs_shows(replay, shuffled):
-    runs = untied(random_runs(shuffled, 7, keys=60), shuffled)
+def test_neither_order_nor_cutting_into_runs_shows(replay, shuffled, first_seed):
+    runs = untied(random_runs(shuffled, first_seed + 7, keys=60), shuffled)
     options = shuffled.options
-    others = recut(runs, 6)
+    others = recut(runs, first_seed + 6)
     story = replay(shuffled)
 
     for run in others:
