@@ -29,6 +29,8 @@ from lakekit.sql.tables import marks
 
 # Keys that are sent to every worker; if there are more, the table is shuffled to them.
 MOST_SENT = 5_000_000
+# What so many keys are by Spark's estimate, at most.
+_SENT_BYTES = str(2 << 30)
 # Bytes of a version of which only half a digest is kept, and whether it is current was asked, by
 # Spark's estimates.
 _HALF = 8.5
@@ -37,6 +39,15 @@ _HALF = 8.5
 def sent(rows: DataFrame, count: int) -> DataFrame:
     """Let a join send rows to every worker, unless they are too many for one."""
     return F.broadcast(rows) if count <= MOST_SENT else rows
+
+
+def sent_by_size(count: int) -> dict[str, str]:
+    """Return the settings by which the size of rows, not a hint, lets a join send them; see `sent`.
+
+    Args:
+        count: How many rows.
+    """
+    return {"spark.sql.autoBroadcastJoinThreshold": _SENT_BYTES} if count <= MOST_SENT else {}
 
 
 def kept_apart(value: Expression, flag: Expression) -> Expression:

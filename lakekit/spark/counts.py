@@ -18,6 +18,7 @@ NOTHING = dict.fromkeys(
         "joined", "told", "all", "null_keys", *KINDS, "matched", "lost_sight", "unlike",
         "lost_equal", "lost_other", "ties", "set_aside", "late", "late_absent",
         *ACTS, "absences", "closes", "short", "merged", "touched", "alive", "replaced",
+        "ends", "outdone",
     ), 0,
 ) | {"fault": None, "earliest": None}  # fmt: skip
 
@@ -115,6 +116,8 @@ def act_counts() -> list[Expression]:
         "touched": first,
         "alive": first & F.col("__alive"),
         "replaced": first & F.col("__replaced"),
+        "ends": merged & order.closes() & ~F.col("__replaced"),
+        "outdone": merged & (act == "overwrite") & F.col("__until").isNotNull(),
     }
     return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 

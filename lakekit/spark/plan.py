@@ -18,6 +18,7 @@ from lakekit.spark.remembered import remembered
 from lakekit.spark.settled import Settled
 from lakekit.spark.stage import Staged, stage
 from lakekit.sql.line_hash import DIGEST
+from lakekit.sql.tables import marks
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Plan:
     are not merged, with `__aside`. said: how many of its rows open nothing; they may renew a
     version, or be remembered. touched: how many keys are staged. alive: how many of them and of
     the settled ones have a current version afterwards. drops: whether versions are written anew.
+    written, dropped: how many rows the table gets, and how many are taken out of it, as they are
+    written anew or not kept.
     digests: the lines that current versions show, if the table does not know them. records: those
     among which are all that are not merged, parsed; None if that may be any, or none. scopes: those
     that a full extract holds, where absence counts within them only.
@@ -43,6 +46,8 @@ class Plan:
     touched: int = 0
     alive: int = 0
     drops: bool = False
+    written: int = 0
+    dropped: int = 0
     digests: DataFrame | None = None
     records: DataFrame | None = None
     scopes: tuple[str, ...] = ()
@@ -87,19 +92,22 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         rows = rows.join(keys, list(contract.keys), "left_anti")
         row = rows.agg(*act_counts()).first()
         n |= row.asDict() if row else {}
+    late = settled or Settled()
     said = sum(n[act] for act in ACTS if act != "open")
     # What only says what is known is counted as it is read, or as a row.
     n["same"] = 0 if staged.all_rows else n["same"]
     return Plan(
-        result=_result(merge, n, settled or Settled()),
+        result=_result(merge, n, late),
         staged=rows.where("__aside IS NULL"),
         settled=settled,
         set_aside=staged.rows.where(F.col("__aside").isin(*_quarantined(contract))),
         remembered=remembered(merge, staged, facts, settled),
-        said=said + (settled.unchanged + settled.deletes if settled else 0),
+        said=said + late.unchanged + late.deletes,
         touched=n["touched"],
-        alive=n["alive"] + (settled.alive if settled else 0),
+        alive=n["alive"] + late.alive,
         drops=bool(n["replaced"]),
+        written=_written(contract, n) + late.written,
+        dropped=_dropped(contract, n) + late.dropped,
         digests=_digests(merge, staged) if staged.renewed else None,
         records=staged.records,
         scopes=tuple(scopes_of(staged.counts)),
@@ -110,6 +118,19 @@ def _digests(merge: Merge, staged: Staged) -> DataFrame:
     """Return the keys whose current version a line shows, with its digest."""
     same = staged.rows.where("__aside IS NULL AND __kind = 'same'")
     return sent(same.select(*merge.keys, "__since", *DIGEST), staged.counts["same"])
+
+
+def _written(contract: Contract, n: dict[str, Any]) -> int:
+    """Return how many versions staged rows show."""
+    passed = n["short"] + n["outdone"] if contract.history.mode == "scd1" else 0
+    gone = n["delete"] + n["absences"] if marks(contract) else 0
+    return int(n["open"] + n["overwrite"] + gone - passed)
+
+
+def _dropped(contract: Contract, n: dict[str, Any]) -> int:
+    """Return how many current versions are taken out: scd1 keeps none that has ended."""
+    ended = n["ends"] if contract.history.mode == "scd1" else 0
+    return int(n["replaced"] + ended)
 
 
 def _quarantined(contract: Contract) -> list[str]:

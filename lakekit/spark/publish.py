@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import MergeResult
 from lakekit.errors import InvariantViolatedError
+from lakekit.spark.balance import refuse_miscounted
 from lakekit.spark.branch import (
     branch_head,
     branch_name,
@@ -57,7 +58,7 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
         if not tells or stands(load_table(spark, table)):
             facts.remember(plan.remembered)
             if work:
-                done = _finish(merge, plan, work, stands)
+                done = _finish(merge, plan, work, seen.head, stands)
             elif leave(spark, table, branch, stands):
                 done = plan.result
     finally:
@@ -67,14 +68,15 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
 
 
 def _finish(
-    merge: Merge, plan: Plan, work: str, stands: Callable[[Any], bool]
+    merge: Merge, plan: Plan, work: str, before: int | None, stands: Callable[[Any], bool]
 ) -> MergeResult | None:
     """Write, check and move main; None if it has moved, or another process of the run was first."""
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
     try:
-        write(merge, work, plan)
+        expected = write(merge, work, plan)
         head = branch_head(spark, table, work)
         _check(merge, work, plan)
+        refuse_miscounted(merge, work, before, head, expected)
         if fast_forward(spark, table, work, head, stands, branch):
             return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
     except (Py4JJavaError, PySparkException):

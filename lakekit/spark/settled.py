@@ -23,7 +23,8 @@ class Settled:
     """The versions of the settled keys, and what was counted.
 
     versions: `__change` (insert, replace, close or drop) with the stored columns, `__from`,
-    `__to` and `__gone`; what stays as it is has no row.
+    `__to` and `__gone`; what stays as it is has no row. written, dropped: how many are inserted,
+    and how many rows of the table are taken out; what is replaced counts as both.
     """
 
     versions: DataFrame | None = None
@@ -38,6 +39,8 @@ class Settled:
     lost_other: int = 0
     alive: int = 0
     changes: int = 0
+    written: int = 0
+    dropped: int = 0
     facts: DataFrame | None = None
 
 
@@ -166,6 +169,8 @@ def version_counts() -> list[Expression]:
         "short": (kind == "insert") & ends,
         "alive": (kind != "drop") & ~ends,
         "changes": kind != "keep",
+        "written": kind.isin("insert", "replace"),
+        "dropped": kind.isin("drop", "replace"),
     }
     return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 
@@ -187,5 +192,7 @@ def settled(
         lost_other=n["lost_other"],
         alive=n["alive"],
         changes=n["changes"],
+        written=n["written"],
+        dropped=n["dropped"],
         facts=resolved.where(_unseen()),
     )

@@ -1,15 +1,20 @@
 """What each guard is there for: with the guard taken out, the history goes wrong."""
 
+from contextlib import nullcontext
+from functools import partial
+
 import pytest
 from pyspark.sql import functions as F
 
 from lakekit.contracts import load_contract
-from lakekit.spark import pin, publish, scd2, stage
+from lakekit.errors import InvariantViolatedError
+from lakekit.spark import pin, publish, scd2, small, stage, writing
+from lakekit.spark.balance import Expected
 from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.sql import row_hash
 from lakekit.sql.identifiers import quote
-from tests.spark.conftest import CONTRACT, SILENT, TIMED
+from tests.spark.conftest import CONTRACT, MOVED, SILENT, TIMED
 from tests.spark.phases import at_the_end_of, crash_at_the_end_of
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}
@@ -37,8 +42,9 @@ def test_without_the_last_look_main_moves_to_what_does_not_come_from_it(
     assert {row[0] for row in rows()} == {1}
 
 
+@pytest.mark.parametrize("counted", [True, False])
 def test_without_the_first_look_what_was_planned_on_another_head_is_published(
-    load, rows, table, spark, monkeypatch
+    load, rows, table, spark, monkeypatch, counted
 ):
     """The branch begins where the plan did not: a newer version is closed before its start.
 
@@ -50,6 +56,8 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
         return real(spark, table, branch, main_snapshot(spark, table), work)
 
     load(1, ANN, extract="incremental", promise=TIMED)
+    if not counted:
+        monkeypatch.setattr(publish, "refuse_miscounted", lambda *_: None)
     monkeypatch.setattr(publish, "open_branch", open_anywhere)
     monkeypatch.setattr(pin.Pin, "stands", lambda *_, **__: True)
     later = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
@@ -59,9 +67,11 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
     )  # fmt: skip
 
     rome = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
-    load(3, rome, extract="incremental", promise=TIMED)
+    with refused_if(counted, "should add 1 rows; there are 2 more"):
+        load(3, rome, extract="incremental", promise=TIMED)
 
-    assert spark.table(table).where("_valid_to < _valid_from").count() == 1
+    wrong = spark.table(table).where("_valid_to < _valid_from")
+    assert wrong.count() == (0 if counted else 1)
 
 
 def test_without_a_look_at_the_companion_a_run_that_only_told_it_is_not_noticed(
@@ -104,6 +114,81 @@ def test_without_the_branches_what_a_run_under_way_has_told_counts(load, rows, m
     load(5, ben, promise=TIMED, run_id="mine")
 
     assert next(row[3] for row in rows("id, city") if row[1] == "Bern") == 8
+
+
+def refused_if(refused, why):
+    return pytest.raises(InvariantViolatedError, match=why) if refused else nullcontext()
+
+
+def only(condition):
+    return lambda real, merge, branch, rows: real(merge, branch, rows.where(condition))
+
+
+def twice(real, *arguments):
+    for _ in range(2):
+        real(*arguments)
+
+
+EVA = {"id": 3, "name": "Eva", "city": "Graz", "at": "2026-01-01T00:00:00Z"}
+LIMA = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
+ROME = {**ANN, "city": "Rome", "at": "2026-01-03T00:00:00Z"}
+MARKED = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], deletes: mark"))
+APPENDED = load_contract(CONTRACT.replace("keys: [id]", "mode: append, keys: [id]"))
+APPEND = (writing, "_append")
+# The contract, two runs, what goes wrong in the second, and up to how many bytes it overwrites.
+LOSSES = {
+    "all": (TIMED, [[ANN], [ROME]], publish, "write", lambda *_: Expected(), -1),
+    "what a late change cuts": (TIMED, [[ANN, LIMA], [ROME]], *APPEND, only("_is_current"), -1),
+    "what ends within its run": (TIMED, [[ANN], [ROME, LIMA]], *APPEND, only("_is_current"), -1),
+    "what says deleted": (MARKED, [[ANN, BEN], [BEN]], *APPEND, only("NOT _is_deleted"), -1),
+    "a key beside": (TIMED, [[ANN, EVA], [ROME]], writing, "_writer", only("id != 3"), 1 << 20),
+    "nothing, but doubled": (APPENDED, [[ANN], [BEN]], *APPEND, twice, -1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_branch_that_lacks_rows_or_has_too_many_is_refused(load, spark, table, monkeypatch, loss):
+    """Of each key the current versions are as many as they should be."""
+    contract, (first, second), place, step, damaged, overwritten = LOSSES[loss]
+    monkeypatch.setattr(small, "FEW_BYTES", overwritten)
+    extract = "full" if contract is MARKED else "incremental"
+    load(1, *first, promise=contract, extract=extract)
+    before = sorted(map(str, spark.table(table).collect()))
+
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(InvariantViolatedError, match=r"should|last"),
+    ):
+        patch.setattr(place, step, partial(damaged, getattr(place, step)))
+        load(6, *second, promise=contract, extract=extract)
+
+    assert sorted(map(str, spark.table(table).collect())) == before
+    assert load(6, *second, promise=contract, extract=extract).committed
+
+
+DAMAGE = [
+    ("_append", lambda real, *arguments: [real(*arguments) for _ in range(2)]),
+    ("_append", lambda *_: None),
+    ("close", lambda *_: None),
+]
+
+
+def test_a_branch_on_which_a_key_has_two_current_versions_or_none_is_refused(
+    load, rows, spark, table, monkeypatch
+):
+    """The check: the opened versions come twice, or not at all, or nothing is closed."""
+    load(1, ANN, BEN)
+    before = rows()
+    for step, damaged in DAMAGE:
+        with monkeypatch.context() as patch, pytest.raises(InvariantViolatedError):
+            patch.setattr(writing, step, partial(damaged, getattr(writing, step)))
+            load(2, {**ANN, "city": "Rome"}, BEN)
+
+    assert rows() == before
+    assert spark.table(f"{table}.history").count() == 1
+    assert [row["name"] for row in spark.table(f"{table}.refs").collect()] == ["main"]
+    load(2, {**ANN, "city": "Rome"}, BEN)
+    assert rows() == MOVED
 
 
 @pytest.fixture(params=[True, False], ids=["with the guard", "without"])

@@ -1,12 +1,17 @@
-"""Another merge during one that overwrites a small table, and during one that keeps no history."""
+"""Another merge during one that overwrites a small table, or that keeps no history, or appends."""
 
 import pytest
 
+from lakekit.contracts import load_contract
 from lakekit.spark import small
-from tests.spark.conftest import ANN, BEN, TIMED
-from tests.spark.phases import ann, assert_sound, at_the_end_of, ben
+from tests.spark.conftest import ANN, BEN, CONTRACT, TIMED
+from tests.spark.phases import ann, assert_sound, at_the_end_of, ben, crash_at_the_end_of
 
 EVA = {"id": 3, "name": "Eva", "city": "Graz"}
+
+
+def timed(mode):
+    return TIMED.model_copy(update={"history": TIMED.history.model_copy(update={"mode": mode})})
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +66,7 @@ def test_another_merge_after_which_this_one_comes_late(load, rows, spark, table,
 def test_another_merge_without_a_history(load, rows, spark, table, monkeypatch, few):
     """Of each key the newest record counts, whichever of the two runs had it."""
     monkeypatch.setattr(small, "FEW_BYTES", few)
-    history = TIMED.history.model_copy(update={"mode": "scd1"})
-    promise = TIMED.model_copy(update={"history": history})
+    promise = timed("scd1")
 
     def told(day, *records, run_id=""):
         return load(day, *records, promise=promise, extract="changes", run_id=run_id)
@@ -76,3 +80,35 @@ def test_another_merge_without_a_history(load, rows, spark, table, monkeypatch, 
 
     assert rows("id, city") == [(1, "Lima", 9, None, True), (2, "Bern", 3, None, True)]
     assert_sound(spark, table)
+
+
+@pytest.mark.parametrize("phase", ["plan", "append"])
+def test_another_run_that_appends(load, spark, table, monkeypatch, phase):
+    """What both of them hold is there once, and so is what either holds alone."""
+
+    def told(day, *records, run_id=""):
+        load(day, *records, promise=timed("append"), extract="incremental", run_id=run_id)
+
+    told(1, ann("Oslo", 1))
+    at_the_end_of(
+        monkeypatch, phase, lambda: told(2, ann("Rome", 2), ben("Bonn", 2), run_id="other")
+    )
+
+    told(3, ann("Rome", 2), ann("Lima", 3))
+
+    cities = spark.sql(f"SELECT city FROM {table} ORDER BY id, at").collect()
+    assert [row["city"] for row in cities] == ["Oslo", "Rome", "Lima", "Bonn"]
+
+
+def test_a_crash_of_a_run_that_appends_then_another_then_the_same_again(
+    load, spark, table, monkeypatch
+):
+    promise = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
+    over = {"promise": promise, "extract": "incremental"}
+    with crash_at_the_end_of(monkeypatch, "append"):
+        load(2, ANN, BEN, run_id="mine", **over)
+    load(3, EVA, run_id="other", **over)
+
+    assert load(2, ANN, BEN, run_id="mine", **over).committed
+
+    assert sorted(row["id"] for row in spark.table(table).collect()) == [1, 2, 3]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from lakekit.spark import context, late_facts, stage
 from lakekit.spark.session import session_settings
@@ -46,6 +47,19 @@ def _depth(line: str) -> int:
     return found.start() if found else len(line)
 
 
+def assert_only_the_change_set_moves(plan: str, table: str) -> None:
+    """Hold a MERGE to it that up to the join, nothing of its target is shuffled or sorted."""
+    way = list(up_to_the_join(plan, table))
+    assert "BroadcastHashJoin" in way[-1]
+    assert not [line for line in way if "Exchange" in line or "Sort" in line]
+
+
+def files(spark: SparkSession, listing: str) -> list[Path]:
+    """Return the files that a table of metadata lists."""
+    rows = spark.sql(f"SELECT file_path FROM {listing}").collect()
+    return [Path(row["file_path"].removeprefix("file:")) for row in rows]
+
+
 @pytest.fixture
 def staged_plans(spark, monkeypatch):
     """The physical plans by which change sets are staged, whole: an adaptive one is not yet."""
@@ -75,6 +89,13 @@ def merge_plans(spark, monkeypatch):
     return plans
 
 
+@pytest.fixture
+def nothing_is_sent_unasked(spark):
+    """Tables as small as these Spark would send to every worker by itself."""
+    with session_settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
+        yield
+
+
 @pytest.mark.parametrize("extract", ["full", "incremental"])
 def test_the_table_is_scanned_narrow_and_vectorised(load, table, staged_plans, extract):
     load(1, ANN, BEN)
@@ -89,6 +110,7 @@ def test_the_table_is_scanned_narrow_and_vectorised(load, table, staged_plans, e
     assert "ColumnarToRow" in next(up_to_the_join(plan, table))
 
 
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
 def test_the_records_of_a_small_batch_are_shuffled_once(load, staged_plans):
     load(1, ANN, BEN)
     staged_plans.clear()
@@ -104,7 +126,7 @@ def test_the_records_of_a_small_batch_are_shuffled_once(load, staged_plans):
     assert re.search(r"BroadcastHashJoin .* LeftOuter, BuildRight", plan)
 
 
-@pytest.mark.usefixtures("every_full_extract_is_sifted")
+@pytest.mark.usefixtures("every_full_extract_is_sifted", "nothing_is_sent_unasked")
 def test_of_the_table_a_sifted_extract_shuffles_only_what_no_known_line_shows(
     load, table, staged_plans
 ):
@@ -132,20 +154,74 @@ def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans
     load(2, {**ANN, "city": "Rome"}, BEN)
 
     (plan,) = merge_plans
-    way = list(up_to_the_join(plan, table))
-    assert "BroadcastHashJoin" in way[-1]
-    assert not [line for line in way if "Exchange" in line or "Sort" in line]
+    assert_only_the_change_set_moves(plan, table)
 
 
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
+def test_a_change_set_is_sent_that_spark_would_not_send_by_itself(load, table, merge_plans):
+    load(1, ANN, BEN)
+    merge_plans.clear()
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    (plan,) = merge_plans
+    assert_only_the_change_set_moves(plan, table)
+
+
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
+def test_the_check_of_a_branch_shuffles_nothing_of_the_table(load, table, monkeypatch):
+    plans, real = [], DataFrame.first
+
+    def first(self):
+        if self.columns == ["keys", "most"]:
+            plans.append(self._jdf.queryExecution().executedPlan().toString())
+        return real(self)
+
+    load(1, ANN, BEN)
+    monkeypatch.setattr(DataFrame, "first", first)
+
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    (plan,) = plans
+    assert_only_the_change_set_moves(plan, table)
+
+
+def test_without_late_records_nothing_of_the_history_is_shuffled_or_opened(
+    load, spark, table, merge_plans
+):
+    """Nor is anything of the companion: the files of both are gone, and nothing notices."""
+
+    def told(day, *cities):
+        records = [
+            {**ANN, "city": city, "at": f"2026-01-{at:02}T00:00:00Z"}
+            for at, city in enumerate(cities, start=day)
+        ]
+        load(day, *records, promise=TIMED, extract="changes")
+
+    told(1, "Oslo", "Rome", "Rome")
+    closed = files(spark, f"{table}.files WHERE partition._is_current = false")
+    known = files(spark, f"{table}_facts.files")
+    for file in (*closed, *known):
+        file.unlink()
+    merge_plans.clear()
+
+    told(4, "Lima")
+
+    (plan,) = merge_plans
+    assert_only_the_change_set_moves(plan, table)
+    assert (len(closed), len(known)) == (1, 1)
+    assert spark.table(table).where("_is_current").select("city").collect() == [("Lima",)]
+
+
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
 def test_a_change_set_too_large_for_one_worker_is_not_sent_to_all(
-    load, rows, spark, merge_plans, monkeypatch
+    load, rows, merge_plans, monkeypatch
 ):
     load(1, ANN, BEN)
     merge_plans.clear()
     monkeypatch.setattr(context, "MOST_SENT", 1)
 
-    with session_settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
-        load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
+    load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
 
     (plan,) = merge_plans
     assert "BroadcastHashJoin" not in plan
@@ -162,16 +238,15 @@ def test_no_file_of_the_history_is_opened(load, rows, spark, table):
     """
     load(1, ANN, BEN)
     load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
-    closed = f"SELECT file_path FROM {table}.files WHERE partition._is_current = false"
-    files = [Path(row["file_path"].removeprefix("file:")) for row in spark.sql(closed).collect()]
-    for file in files:
+    closed = files(spark, f"{table}.files WHERE partition._is_current = false")
+    for file in closed:
         file.unlink()
 
     load(3, {**ANN, "city": "Lima"}, BEN)
     load(4, {**ANN, "city": "Oslo"}, extract="incremental")
     load(5, {**ANN, "city": "Oslo"})
 
-    assert files
+    assert closed
     current = spark.table(table).where("_is_current").select("id", "city").collect()
     assert current == [(1, "Oslo")]
     with pytest.raises((PySparkException, Py4JJavaError)):
@@ -187,9 +262,9 @@ def test_no_file_of_the_companion_is_opened_without_late_records(load, rows, spa
 
     told(1, "Oslo")
     told(3, "Oslo")
-    known = spark.sql(f"SELECT file_path FROM {table}_facts.files").collect()
-    for row in known:
-        Path(row["file_path"].removeprefix("file:")).unlink()
+    known = files(spark, f"{table}_facts.files")
+    for file in known:
+        file.unlink()
 
     told(5, "Rome")
     told(6, "Lima")
