@@ -2,7 +2,8 @@
 
 It holds records that only re-assert what is known, all records that delete, the moments of full
 extracts, and what one of these held where no version shows it. A run without such facts writes
-nothing here, and a run without late records reads no more than the file statistics.
+nothing here, and a run without late records reads no more than the file statistics and the moments
+of full extracts.
 """
 
 from collections.abc import Collection, Sequence
