@@ -26,10 +26,14 @@ def rewrite_manifests(table: str) -> str:
 
 
 def expire_snapshots(table: str, *, older_than: datetime, retain_last: int) -> str:
-    """Return the expiry of old snapshots; `older_than` is UTC, without zone."""
+    """Return the expiry of old snapshots; `older_than` is UTC, without zone.
+
+    The driver gets the files that go in pieces; all paths of a large table would fill its memory.
+    """
     return _call(
-        table, "expire_snapshots", older_than=_timestamp(older_than), retain_last=str(retain_last)
-    )
+        table, "expire_snapshots", older_than=_timestamp(older_than),
+        retain_last=str(retain_last), stream_results="true",
+    )  # fmt: skip
 
 
 def remove_orphan_files(table: str, *, older_than: datetime, prefix_listing: bool) -> str:

@@ -81,6 +81,29 @@ def test_a_test_names_the_bug_that_the_page_says_it_holds() -> None:
     assert strangers == []
 
 
+def test_each_bug_of_a_row_is_named_by_a_test_of_that_row() -> None:
+    unnamed = [
+        (row[0], bug)
+        for row in ROWS
+        if (tests := named_tests(row[2]))
+        for bug in bugs(row[0]) - {each for test in tests for each in bugs(TOLD.get(test, ""))}
+    ]
+
+    assert unnamed == []
+
+
+def test_the_page_names_every_story_and_every_test_that_says_whose_bug_it_holds() -> None:
+    named = {test for row in ROWS for test in named_tests(row[2])}
+    told = {
+        test
+        for test, text in TOLD.items()
+        if test.startswith("tests/spark/test_published_bugs") and ("[" in test or '"""' in text)
+    }
+
+    assert len(told) >= 60
+    assert sorted(told - named) == []
+
+
 def test_the_page_names_every_bug_that_a_test_names() -> None:
     known = {bug for row in ROWS for bug in bugs(row[0])}
     named = {bug for file in FILES for bug in bugs(read(file))}

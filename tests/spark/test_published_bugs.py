@@ -80,7 +80,7 @@ FULL = [
         [("a|", "b", 1, 2), ("a", "|b", 2, 3), ("a~", "b", 3, 4), ("a", "~b", 4, None)],
     ),
     Story(
-        "a_key_that_comes_back_is_not_lost [dlt #1683]",
+        "a_key_that_comes_back_is_not_lost [dlt #1683, #1707]",
         [[says("a")], [], [says("a")]],
         [("a", None, 1, 2), ("a", None, 3, None)],
     ),
@@ -96,7 +96,8 @@ FULL = [
     ),
     Story("a_deleted_key_closes [aws-sdk-pandas #2606]", [[says("a")], []], [("a", None, 1, 2)]),
     Story(
-        "a_twice_delivered_key_can_be_deleted_and_come_back [dbt-core #6215, airbyte #63359]",
+        "a_twice_delivered_key_can_be_deleted_and_come_back "
+        "[dbt-core #6215, #12821, airbyte #63359]",
         [[says("a"), says("a")], [], [says("a"), says("a")]],
         [("a", None, 1, 2), ("a", None, 3, None)],
     ),

@@ -98,7 +98,7 @@ def test_a_null_key_does_not_keep_others_from_closing(load, rows, spark, table):
 
 
 def test_a_change_in_a_column_that_is_not_tracked_opens_nothing(load, rows):
-    """dbt-core #1966, #10438, dbt-adapters #273."""
+    """dbt-core #1966, #10438, dbt-adapters #273, #274."""
     partly = contract_with("keys: [id], track_history_except: [city]")
     load(1, ANN, promise=partly)
 
@@ -128,7 +128,7 @@ def test_a_deleted_key_is_marked_once_however_long_it_is_gone(load, rows):
 
 
 def test_a_new_column_opens_no_versions_until_it_changes(load, rows, spark, table):
-    """dbt-core #10088, dbt-adapters #1562, #1702, dbt-glue #571."""
+    """dbt-core #10088, dbt-adapters #1562, #1702, dbt-glue #571, #601."""
     load(1, ANN, BEN)
     wider = load_contract(
         CONTRACT.replace(
