@@ -23,7 +23,7 @@ class Expected:
 
 
 def refuse_miscounted(
-    merge: Merge, branch: str, before: int | None, head: int | None, expected: Expected
+    merge: Merge, branch: str, before: int | None, head: int, expected: Expected
 ) -> None:
     """Refuse a branch that lacks the run's evidence, or rows, or has too many.
 

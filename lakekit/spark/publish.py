@@ -75,6 +75,8 @@ def _finish(
     try:
         expected = write(merge, work, plan)
         head = branch_head(spark, table, work)
+        if head is None:
+            return None
         _check(merge, work, plan)
         refuse_miscounted(merge, work, before, head, expected)
         if fast_forward(spark, table, work, head, stands, branch):

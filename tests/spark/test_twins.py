@@ -46,7 +46,7 @@ def twins(spark, table, tmp_path, monkeypatch):
     def together(*arguments):
         meeting.at("begun")
         try:
-            write(*arguments)
+            return write(*arguments)
         finally:
             meeting.at("written")
 
