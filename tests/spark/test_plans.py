@@ -146,19 +146,9 @@ def test_of_the_table_a_sifted_extract_shuffles_only_what_no_known_line_shows(
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
 def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans):
     """iceberg #7832: a MERGE sorts all of its target."""
-    load(1, ANN, BEN)
-    merge_plans.clear()
-
-    load(2, {**ANN, "city": "Rome"}, BEN)
-
-    (plan,) = merge_plans
-    assert_only_the_change_set_moves(plan, table)
-
-
-@pytest.mark.usefixtures("nothing_is_sent_unasked")
-def test_a_change_set_is_sent_that_spark_would_not_send_by_itself(load, table, merge_plans):
     load(1, ANN, BEN)
     merge_plans.clear()
 
@@ -186,6 +176,7 @@ def test_the_check_of_a_branch_shuffles_nothing_of_the_table(load, table, monkey
     assert_only_the_change_set_moves(plan, table)
 
 
+@pytest.mark.usefixtures("nothing_is_sent_unasked")
 def test_without_late_records_nothing_of_the_history_is_shuffled_or_opened(
     load, spark, table, merge_plans
 ):
