@@ -47,7 +47,6 @@ def plan_append(merge: Merge) -> Plan:
     return Plan(
         result=_result(merge, counts),
         staged=staged.where(new),
-        written=counts["opened"],
         set_aside=staged.where("__aside IS NOT NULL"),
     )
 

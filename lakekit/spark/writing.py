@@ -32,7 +32,7 @@ def write(merge: Merge, branch: str, plan: Plan) -> Expected:
     """
     if merge.contract.history.mode == "append":
         _append(merge, branch, _records(merge, plan))
-        return Expected(growth=plan.written, added=plan.written)
+        return Expected(growth=plan.result.opened, added=plan.result.opened)
     if not _is_delta(merge, plan):
         return Expected(added=_overwrite(merge, branch, plan))
     close(merge, branch, plan)

@@ -167,7 +167,7 @@ def test_a_branch_that_lacks_rows_or_has_too_many_is_refused(load, spark, table,
 
 
 DAMAGE = [
-    ("_append", lambda real, *arguments: [real(*arguments) for _ in range(2)]),
+    ("_append", twice),
     ("_append", lambda *_: None),
     ("close", lambda *_: None),
 ]
@@ -180,7 +180,7 @@ def test_a_branch_on_which_a_key_has_two_current_versions_or_none_is_refused(
     load(1, ANN, BEN)
     before = rows()
     for step, damaged in DAMAGE:
-        with monkeypatch.context() as patch, pytest.raises(InvariantViolatedError):
+        with monkeypatch.context() as patch, refused_if(True, "should leave 1 of its keys"):
             patch.setattr(writing, step, partial(damaged, getattr(writing, step)))
             load(2, {**ANN, "city": "Rome"}, BEN)
 
