@@ -42,7 +42,7 @@ def merge(
     batches = [make_batch(time, files, kind) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
     files = [file for batch in batches for file in batch.files]
-    with opened(warehouse, make=True, inputs=files) as spark:
+    with opened(warehouse, make=True, inputs=files) as spark, landing.locked(waits=True):
         from lakekit.spark.evidence import published_runs  # noqa: PLC0415
         from lakekit.spark.scd2 import merge_scd2  # noqa: PLC0415
         from lakekit.spark.tables import create_or_evolve  # noqa: PLC0415

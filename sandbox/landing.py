@@ -129,18 +129,23 @@ class Landing:
         return [(run.contract, _kept(place, run)) for place, run in runs]
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other rebuilds of the table out.
+    def locked(self, *, waits: bool = False) -> Iterator[None]:
+        """Keep others out: merges and rebuilds of the table in other processes.
+
+        Args:
+            waits: Whether to wait until none is at work.
 
         Raises:
-            TableBusyError: Another one is at work.
+            TableBusyError: One is at work.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / ".lock").open("w") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
             except BlockingIOError:
-                raise TableBusyError(f"{self.folder.name}: another rebuild is at work") from None
+                raise TableBusyError(
+                    f"{self.folder.name}: a merge or another rebuild is at work"
+                ) from None
             yield
 
     def _runs(self) -> list[tuple[Path, LandedRun]]:

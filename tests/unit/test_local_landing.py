@@ -1,6 +1,7 @@
 """The landing of a local warehouse, without Spark."""
 
 import json
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -122,6 +123,24 @@ def test_a_run_that_was_landed_and_refused_keeps_no_other_out(landing, tmp_path)
     landing.refuse_late(batch(tmp_path, "b", day=2))
 
 
-def test_a_second_rebuild_of_a_table_waits_outside(landing):
+def test_a_second_rebuild_of_a_table_is_refused(landing):
     with landing.locked(), pytest.raises(TableBusyError), landing.locked():
         pass
+
+
+def test_a_merge_waits_until_no_other_is_at_work(landing):
+    order = []
+
+    def merge():
+        with landing.locked(waits=True):
+            order.append("waited")
+
+    other = threading.Thread(target=merge)
+    with landing.locked():
+        other.start()
+        other.join(timeout=0.2)
+        assert other.is_alive()
+        order.append("first")
+    other.join(timeout=30)
+
+    assert order == ["first", "waited"]
