@@ -46,6 +46,7 @@ def plan_append(merge: Merge) -> Plan:
     refuse_rejected(merge, counts)
     return Plan(
         result=_result(merge, counts),
+        growth=counts["opened"],
         staged=staged.where(new),
         set_aside=staged.where("__aside IS NOT NULL"),
     )

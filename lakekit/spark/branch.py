@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from lakekit.spark.iceberg import load_table, main_of
 
 PREFIX = "lakekit_"
+# Not a run's own branch, by which it tells that it is under way.
 _WORK = "work_"
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
@@ -89,7 +90,10 @@ def _open_on_empty(spark: SparkSession, table: str, branch: str, work: str) -> b
     if not _committed(_based(spark, table)[1].createBranch(fresh)):
         return False
     known, refs = _based(spark, table)
-    root = known.snapshot(known.refs().get(fresh).snapshotId())
+    if _head(known, fresh) is None:
+        # The run's other process has begun anew.
+        return False
+    root = known.snapshot(_head(known, fresh))
     if main_of(known) is not None or root.parentId() is not None:
         # It began at what main has become meanwhile.
         drop_branch(spark, table, fresh)

@@ -20,7 +20,7 @@ def ending(merge: Merge, plan: Plan) -> DataFrame:
 def close(merge: Merge, branch: str, plan: Plan) -> None:
     """Close what ends, and take out what is written anew."""
     contract, table, keys = merge.contract, merge.table, merge.keys
-    if plan.result.closed or plan.drops:
+    if plan.closes or plan.drops:
         view = f"closing_{branch}"
         sent(ending(merge, plan), plan.touched).createOrReplaceTempView(view)
         drops = plan.drops or contract.history.mode == "scd1"

@@ -30,8 +30,8 @@ class Plan:
     are not merged, with `__aside`. said: how many of its rows open nothing; they may renew a
     version, or be remembered. touched: how many keys are staged. alive: how many of them and of
     the settled ones have a current version afterwards. drops: whether versions are written anew.
-    written, dropped: how many rows the table gets, and how many are taken out of it, as they are
-    written anew or not kept.
+    closes: how many current versions end of keys that move forward only. growth: how many more
+    rows the table has afterwards.
     digests: the lines that current versions show, if the table does not know them. records: those
     among which are all that are not merged, parsed; None if that may be any, or none. scopes: those
     that a full extract holds, where absence counts within them only.
@@ -46,8 +46,8 @@ class Plan:
     touched: int = 0
     alive: int = 0
     drops: bool = False
-    written: int = 0
-    dropped: int = 0
+    closes: int = 0
+    growth: int = 0
     digests: DataFrame | None = None
     records: DataFrame | None = None
     scopes: tuple[str, ...] = ()
@@ -106,8 +106,8 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         touched=n["touched"],
         alive=n["alive"] + late.alive,
         drops=bool(n["replaced"]),
-        written=_written(contract, n) + late.written,
-        dropped=_dropped(contract, n) + late.dropped,
+        closes=n["closes"],
+        growth=_written(contract, n) - _dropped(contract, n) + late.growth,
         digests=_digests(merge, staged) if staged.renewed else None,
         records=staged.records,
         scopes=tuple(scopes_of(staged.counts)),

@@ -22,7 +22,7 @@ from lakekit.spark.branch import (
 )
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.pin import Pin
 from lakekit.spark.plan import Plan
 from lakekit.spark.writing import write
@@ -49,7 +49,8 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
     tells = bool(plan.remembered) or branch in seen.under_way
     if plan.empty() and not tells:
         return plan.result if seen.companion is None or stands(load_table(spark, table)) else None
-    work = "" if plan.empty() else work_of(branch)
+    # What only tells begins one too, by which the run's other process knows of it.
+    work = work_of(branch)
     if not open_branch(spark, table, branch, seen.head, work):
         return None
     done = None
@@ -57,7 +58,7 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
         # What is told stays told, so it must not rest on what another run may yet take back.
         if not tells or stands(load_table(spark, table)):
             facts.remember(plan.remembered)
-            if work:
+            if not plan.empty():
                 done = _finish(merge, plan, work, seen.head, stands)
             elif leave(spark, table, branch, stands):
                 done = plan.result
@@ -73,14 +74,18 @@ def _finish(
     """Write, check and move main; None if it has moved, or another process of the run was first."""
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
     try:
-        expected = write(merge, work, plan)
+        write(merge, work, plan)
         head = branch_head(spark, table, work)
         if head is None:
             return None
         _check(merge, work, plan)
-        refuse_miscounted(merge, work, before, head, expected)
+        refuse_miscounted(merge, work, before, head, plan.growth)
         if fast_forward(spark, table, work, head, stands, branch):
             return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
+    except InvariantViolatedError:
+        # A branch that the other one took away while a commit was made began anew, at its work.
+        if main_snapshot(spark, table) == before:
+            raise
     except (Py4JJavaError, PySparkException):
         # The other one has taken the branch away.
         if branch_head(spark, table, work) is not None:

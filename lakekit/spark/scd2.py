@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from random import uniform
 from time import sleep
+from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
@@ -49,7 +50,8 @@ def merge_scd2(
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
-    place = f"{staging}/{branch_name(batch.run_id)}"
+    # The same run may be at work in another process.
+    place = f"{staging}/{branch_name(batch.run_id)}-{uuid4().hex[:8]}"
     try:
         for attempt in range(ATTEMPTS):
             merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")

@@ -23,8 +23,7 @@ class Settled:
     """The versions of the settled keys, and what was counted.
 
     versions: `__change` (insert, replace, close or drop) with the stored columns, `__from`,
-    `__to` and `__gone`; what stays as it is has no row. written, dropped: how many are inserted,
-    and how many rows of the table are taken out; what is replaced counts as both.
+    `__to` and `__gone`; what stays as it is has no row. growth: how many more rows the table gets.
     """
 
     versions: DataFrame | None = None
@@ -39,8 +38,7 @@ class Settled:
     lost_other: int = 0
     alive: int = 0
     changes: int = 0
-    written: int = 0
-    dropped: int = 0
+    growth: int = 0
     facts: DataFrame | None = None
 
 
@@ -169,8 +167,8 @@ def version_counts() -> list[Expression]:
         "short": (kind == "insert") & ends,
         "alive": (kind != "drop") & ~ends,
         "changes": kind != "keep",
-        "written": kind.isin("insert", "replace"),
-        "dropped": kind.isin("drop", "replace"),
+        "inserted": kind == "insert",
+        "dropped": kind == "drop",
     }
     return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 
@@ -192,7 +190,6 @@ def settled(
         lost_other=n["lost_other"],
         alive=n["alive"],
         changes=n["changes"],
-        written=n["written"],
-        dropped=n["dropped"],
+        growth=n["inserted"] - n["dropped"],
         facts=resolved.where(_unseen()),
     )

@@ -5,41 +5,32 @@ are few, to write them anew together with those that close is one commit, and no
 """
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, DataFrameWriterV2, Observation
+from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
 
 from lakekit.batch import RUN_ID
-from lakekit.spark.balance import Expected
 from lakekit.spark.closing import close, ending, renew_digests
 from lakekit.spark.context import Merge, kept_apart, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.forms import dropped_names, in_table_form
 from lakekit.spark.join import overwrites
 from lakekit.spark.plan import Plan
-from lakekit.spark.session import session_settings
-from lakekit.spark.staging import COUNTED
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import marks
 
 
-def write(merge: Merge, branch: str, plan: Plan) -> Expected:
-    """Write what a plan closes and opens; nothing shows before main moves to the branch.
-
-    Returns:
-        What the branch should hold then.
-    """
+def write(merge: Merge, branch: str, plan: Plan) -> None:
+    """Write what a plan closes and opens; nothing shows before main moves to the branch."""
     if merge.contract.history.mode == "append":
         _append(merge, branch, _records(merge, plan))
-        return Expected(growth=plan.result.opened, added=plan.result.opened)
-    if not _is_delta(merge, plan):
-        return Expected(added=_overwrite(merge, branch, plan))
-    close(merge, branch, plan)
-    renew_digests(merge, branch, plan)
-    _append(merge, branch, _versions(merge, plan))
-    counts = merge.properties.get("write.merge.mode") == "merge-on-read"
-    return Expected(growth=plan.written - plan.dropped if counts else None, added=plan.written)
+    elif _is_delta(merge, plan):
+        close(merge, branch, plan)
+        renew_digests(merge, branch, plan)
+        _append(merge, branch, _versions(merge, plan))
+    else:
+        _overwrite(merge, branch, plan)
 
 
 def _is_delta(merge: Merge, plan: Plan) -> bool:
@@ -52,24 +43,16 @@ def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
     _writer(merge, branch, in_table_form(merge.spark, rows, merge.table)).append()
 
 
-def _overwrite(merge: Merge, branch: str, plan: Plan) -> int:
-    """Write all current versions anew, with those that end and those that begin.
-
-    Returns:
-        How many these are.
-    """
-    read = Observation()
+def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
+    """Write all current versions anew, with those that end and those that begin."""
     ends, target = ending(merge, plan), sql.branch_of(merge.table, branch)
     current = merge.spark.table(target).where("_is_current")
-    current = current.observe(read, F.count(F.lit(1)).alias("current"))
     both = current.join(F.broadcast(ends), list(merge.contract.keys), "left")
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
     fresh = in_table_form(merge.spark, _versions(merge, plan), merge.table)
-    with session_settings(merge.spark, COUNTED):
-        _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
-    return int(read.get["current"]) - plan.dropped + plan.written
+    _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
 
 
 def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:

@@ -311,3 +311,15 @@ def test_a_late_change_asks_no_full_extract_before_it(load, rows, monkeypatch):
 
     assert asked == [10]
     assert rows("city") == [("Oslo", 1, 9, False), ("Rome", 9, None, True)]
+
+
+def test_late_changes_alone_are_one_commit_that_closes_and_one_that_opens(load, spark, table):
+    first = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}
+    last = {**first, "city": "Lima", "at": "2026-01-09T00:00:00Z"}
+    load(10, first, last, extract="incremental", promise=TIMED)
+    before = spark.table(f"{table}.snapshots").count()
+
+    load(11, {**first, "city": "Rome", "at": "2026-01-05T00:00:00Z"}, extract="incremental",
+         promise=TIMED)  # fmt: skip
+
+    assert spark.table(f"{table}.snapshots").count() - before == 2

@@ -13,16 +13,19 @@ from pyspark import inheritable_thread_target
 from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import publish, small
-from lakekit.spark.branch import branch_name, give_up, open_branch, work_of
+from lakekit.spark import branch, publish, small
+from lakekit.spark.branch import branch_name, drop_branch, give_up, open_branch, work_of
+from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import _TIMED, ANN, BEN, CONTRACT, MOVED
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.conftest import _TIMED, ANN, BEN, CONTRACT, MOVED, SILENT
 
 APPENDED = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
 DELETING = load_contract(
     _TIMED.replace("keys: [id]", "keys: [id], apply_as_deletes: \"name = 'gone'\"")
 )
+TOLD = {**ANN, "at": "2026-01-01T00:00:00Z"}
 
 
 class Meeting:
@@ -63,7 +66,8 @@ def twins(spark, table, tmp_path, monkeypatch):
         done = {}
 
         def go(number):
-            staging = (tmp_path / f"s{number}").as_uri()
+            # As two processes of one run have it.
+            staging = (tmp_path / "s").as_uri()
             try:
                 session = spark.newSession()
                 done[number] = merge_scd2(session, contract, batch, table, staging=staging)
@@ -119,6 +123,45 @@ def test_an_attempt_that_gives_up_takes_nothing_from_the_other_process(spark, ta
     assert {*load_table(spark, table).refs()} == {"main", own, second}
     give_up(spark, table, own, second, told=False)
     assert {*load_table(spark, table).refs()} == {"main"}
+
+
+def test_a_process_that_only_tells_keeps_the_branch_when_the_other_gives_up(
+    load, spark, table, monkeypatch
+):
+    """Without it what it tells would count before it ends."""
+    load(1, TOLD, promise=SILENT, extract="incremental")
+    own, remember, seen = branch_name("twin"), Facts.remember, []
+
+    def told(*arguments):
+        give_up(spark, table, own, work_of(own), told=False)
+        seen.append(own in load_table(spark, table).refs())
+        return remember(*arguments)
+
+    monkeypatch.setattr(Facts, "remember", told)
+    again = {**TOLD, "at": "2026-01-05T00:00:00Z"}
+
+    load(5, again, promise=SILENT, extract="incremental", run_id="twin")
+
+    assert seen == [True]
+    assert {*load_table(spark, table).refs()} == {"main"}
+
+
+def test_a_branch_of_an_empty_table_that_the_other_process_drops_is_begun_anew(
+    spark, table, monkeypatch
+):
+    create_or_evolve(spark, load_contract(CONTRACT), table)
+    own, commit = branch_name("twin"), branch._committed
+
+    def committed(change):
+        done = commit(change)
+        monkeypatch.undo()
+        drop_branch(spark, table, f"new_{own}")
+        return done
+
+    monkeypatch.setattr(branch, "_committed", committed)
+
+    assert not open_branch(spark, table, own, None)
+    assert open_branch(spark, table, own, None)
 
 
 def test_a_version_that_is_closed_at_once_is_there_once(load, rows, twins):
