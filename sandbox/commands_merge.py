@@ -129,7 +129,8 @@ def rebuild(
     today = load_contract(landing.contract(), name=table)
     with opened(warehouse) as spark, landing.locked():
         from lakekit.spark.evidence import published_runs, told_runs  # noqa: PLC0415
-        from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table  # noqa: PLC0415
+        from lakekit.spark.given_keys import read_keys  # noqa: PLC0415
+        from lakekit.spark.rebuild import Run, Scope, rebuild_table  # noqa: PLC0415
 
         exists = spark.catalog.tableExists(name)
         # A crash may have come before a run was marked as merged.

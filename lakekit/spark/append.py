@@ -11,9 +11,9 @@ from lakekit.spark.counts import null_keys
 from lakekit.spark.limits import refuse_rejected
 from lakekit.spark.lines import with_position
 from lakekit.spark.plan import Plan
+from lakekit.spark.ranks import with_place
 from lakekit.spark.records import read_batch, with_facts
 from lakekit.spark.staging import write_counted
-from lakekit.spark.timeliness import with_place
 from lakekit.sql.identifiers import quote
 
 

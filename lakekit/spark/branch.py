@@ -5,20 +5,16 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column as Expression
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakekit.spark.iceberg import load_table, main_of
+from lakekit.spark.refs import based, change, committed, head_of
 
 PREFIX = "lakekit_"
 # Not a run's own branch, by which it tells that it is under way.
 _WORK = "work_"
-# What Iceberg says if main has moved: before its last look at it, or since.
-_MOVED = ("not an ancestor", "refresh is required")
-_ATTEMPTS = 3
 
 
 def branch_name(run_id: str) -> str:
@@ -52,7 +48,7 @@ def open_branch(
     def opened(known: Any, refs: Any) -> Any:
         return main_of(known) == head and _begin(known, refs, branch, head, work)
 
-    return _change(spark, table, opened)
+    return change(spark, table, opened)
 
 
 def work_of(branch: str) -> str:
@@ -87,28 +83,23 @@ def _open_on_empty(spark: SparkSession, table: str, branch: str, work: str) -> b
     """Begin a branch of a table without snapshots: Iceberg makes an empty one for a new branch."""
     fresh = f"new_{branch}"
     drop_branch(spark, table, fresh)
-    if not _committed(_based(spark, table)[1].createBranch(fresh)):
+    if not committed(based(spark, table)[1].createBranch(fresh)):
         return False
-    known, refs = _based(spark, table)
-    if _head(known, fresh) is None:
+    known, refs = based(spark, table)
+    if head_of(known, fresh) is None:
         # The run's other process has begun anew.
         return False
-    root = known.snapshot(_head(known, fresh))
+    root = known.snapshot(head_of(known, fresh))
     if main_of(known) is not None or root.parentId() is not None:
         # It began at what main has become meanwhile.
         drop_branch(spark, table, fresh)
         return False
-    return _committed(_begin(known, refs, branch, root.snapshotId(), work).removeBranch(fresh))
+    return committed(_begin(known, refs, branch, root.snapshotId(), work).removeBranch(fresh))
 
 
 def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:
     """Return the snapshot of a branch, None if it is not there."""
-    return _head(load_table(spark, table), branch)
-
-
-def _head(known: Any, branch: str) -> int | None:
-    ref = known.refs().get(branch)
-    return None if ref is None else int(ref.snapshotId())
+    return head_of(load_table(spark, table), branch)
 
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
@@ -117,7 +108,7 @@ def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
     def dropped(known: Any, refs: Any) -> Any:
         return _beside(known, branch, itself=True) and _without(known, refs, branch)
 
-    _change(spark, table, dropped)
+    change(spark, table, dropped)
 
 
 def give_up(spark: SparkSession, table: str, branch: str, work: str, *, told: bool) -> None:
@@ -139,7 +130,7 @@ def give_up(spark: SparkSession, table: str, branch: str, work: str, *, told: bo
             return mine and refs
         return refs.removeBranch(branch)
 
-    _change(spark, table, given_up)
+    change(spark, table, given_up)
 
 
 def fast_forward(
@@ -165,67 +156,18 @@ def fast_forward(
     """
 
     def moved(known: Any, refs: Any) -> Any:
-        if head is None or _head(known, branch) != head or not stands(known):
+        if head is None or head_of(known, branch) != head or not stands(known):
             return None
         return _without(known, refs.fastForwardBranch("main", branch), own or branch)
 
-    return _change(spark, table, moved)
+    return change(spark, table, moved)
 
 
 def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], bool]) -> bool:
     """Drop a branch and let main be; False if something has moved: nothing is changed."""
 
     def left(known: Any, refs: Any) -> Any:
-        gone = _head(known, branch) is None
+        gone = head_of(known, branch) is None
         return not gone and stands(known) and _without(known, refs, branch)
 
-    return _change(spark, table, left)
-
-
-def _change(spark: SparkSession, table: str, make: Callable[[Any, Any], Any]) -> bool:
-    """Make a change of references and commit it; anew, if somebody else committed meanwhile.
-
-    Args:
-        spark: A session whose catalog holds the table.
-        table: Identifier of the table.
-        make: Of the table and an empty change, the change; nothing if none is to be made.
-
-    Returns:
-        Whether it is committed.
-    """
-    for _ in range(_ATTEMPTS):
-        known, refs = _based(spark, table)
-        try:
-            change = make(known, refs)
-        except (Py4JJavaError, PySparkException) as error:
-            if _moved(error):
-                return False
-            raise
-        if not change:
-            return False
-        if _committed(change):
-            return True
-    return False
-
-
-def _based(spark: SparkSession, table: str) -> tuple[Any, Any]:
-    """Return a table and a change of its references: another's commit from here on stops it."""
-    known = load_table(spark, table)
-    # This refreshes the table; only then it may be looked at.
-    refs = known.manageSnapshots()
-    return known, refs
-
-
-def _committed(refs: Any) -> bool:
-    """Commit a change of references; False if somebody else committed meanwhile."""
-    try:
-        refs.commit()
-    except (Py4JJavaError, PySparkException) as error:
-        if _moved(error):
-            return False
-        raise
-    return True
-
-
-def _moved(error: Exception) -> bool:
-    return any(reason in str(error) for reason in _MOVED)
+    return change(spark, table, left)

@@ -10,17 +10,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
-from lakekit.spark.context import Merge, kept_apart
-from lakekit.spark.fact import PRESENCE
+from lakekit.spark.context import Merge
 from lakekit.spark.forms import in_contract_form, in_table_form
-from lakekit.spark.records import sequence_of, tie
+from lakekit.spark.records import tie
 from lakekit.spark.scopes import known_scopes
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.renamed import renamings
@@ -167,80 +165,3 @@ class Facts:
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
         facts = in_table_form(self._spark, facts, self.name)
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
-
-    def of_rows(self, rows: DataFrame) -> DataFrame:
-        """Return staged rows as facts."""
-        op = F.when(F.col("__gone"), "D").otherwise("U")
-        now = kept_apart(self._merge.moment, F.col("__gone"))
-        return self._facts(rows, now, moment="__moment", op=op)
-
-    def of_settled(self, rows: DataFrame) -> DataFrame:
-        """Return the facts of settled keys that no version shows, those of this run among them."""
-        present = F.when(F.col("__priority") == PRESENCE, "P").otherwise("U")
-        op = F.when(F.col("__gone"), "D").otherwise(present)
-        return self._facts(rows, F.col("__ingested"), moment="__moment", op=op)
-
-    def of_versions(self, versions: DataFrame) -> DataFrame:
-        """Return versions that are written anew as the facts that opened them.
-
-        One that began after its record was brought back by a full extract.
-        """
-        brought = sequence_of(self._contract) < F.col("_valid_from")
-        op = F.when(brought, "P").otherwise("U")
-        return self._facts(versions, F.col("_ingested_at"), moment="_valid_from", op=op)
-
-    def of_absent(self, versions: DataFrame) -> DataFrame:
-        """Return the versions of keys that a full extract of their scope lacks, as deletions.
-
-        Of a table that keeps no version of a key that is gone they say until when it was known:
-        of another scope no extract has told what came later.
-        """
-        aside = self._contract.history.sets_late_aside
-        at = self._merge.moment if aside else F.col("_valid_from")
-        gone = versions.withColumn("__moment", at)
-        return self._facts(gone, F.col("_ingested_at"), moment="__moment", op=F.lit("D"))
-
-    def _facts(
-        self, rows: DataFrame, time: Expression, *, moment: str, op: Expression
-    ) -> DataFrame:
-        return rows.select(
-            *[F.col(quote(c.name)) for c in self._contract.stored],
-            "_source_file",
-            "_row_hash",
-            F.col(moment).alias("_sequence"),
-            op.alias("_op"),
-            (F.col("__partial") if "__partial" in rows.columns else F.lit(False)).alias("_partial"),
-            F.lit(None).cast("array<string>").alias("_scopes"),
-            time.alias("_ingested_at"),
-        )
-
-    def witnesses(self, keys: DataFrame) -> DataFrame:
-        """Return the facts that a full extract held some keys, though no record of them counts."""
-        return self._without_content(keys, "W", F.lit(None).cast("array<string>"))
-
-    def full_extract(self, scopes: Sequence[str]) -> DataFrame:
-        """Return the fact that a full extract was merged."""
-        known = F.array(*map(F.lit, scopes)).cast("array<string>")
-        if not self._contract.history.delete_scope:
-            known = F.lit(None).cast("array<string>")
-        # Of a list of values nothing is compiled; its column has a name that no contract's has.
-        one = self._spark.sql("VALUES (1) AS t(__one)")
-        return self._without_content(one, "X", known)
-
-    def _without_content(self, rows: DataFrame, op: str, scopes: Expression) -> DataFrame:
-        """Return facts of the run's time; of the stored columns they have those of the rows."""
-        moment, have = self._merge.moment, set(rows.columns)
-        columns = [
-            F.col(quote(c.name)) if c.name in have else F.lit(None).cast(c.type).alias(c.name)
-            for c in self._contract.stored
-        ]
-        return rows.select(
-            *columns,
-            F.lit(None).cast("string").alias("_source_file"),
-            F.lit(None).cast("bigint").alias("_row_hash"),
-            moment.alias("_sequence"),
-            F.lit(op).alias("_op"),
-            F.lit(False).alias("_partial"),
-            scopes.alias("_scopes"),
-            moment.alias("_ingested_at"),
-        )

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.join import overwrites
+from lakekit.spark.base import overwrites
 from lakekit.spark.later import is_before
 from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later

@@ -32,7 +32,7 @@ def with_content(records: DataFrame, base: DataFrame, contract: Contract) -> Dat
 
     Args:
         records: Records with their facts.
-        base: The versions that they are compared with; see `join.select_base`.
+        base: The versions that they are compared with; see `base.select_base`.
         contract: Its keys and options.
     """
     seen = {*contract.keys, *contract.history.delete_scope, *_SEEN_BY_THE_JOIN}

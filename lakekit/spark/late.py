@@ -18,9 +18,9 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.late_facts import gather_facts, with_neighbours
 from lakekit.spark.later import as_first_told, as_told, aware, with_later
 from lakekit.spark.partial import with_filled
+from lakekit.spark.ranks import content_hash
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
-from lakekit.spark.timeliness import content_hash
 from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later

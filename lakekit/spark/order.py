@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
+from lakekit.spark.base import overwrites
 from lakekit.spark.first_values import with_fills
-from lakekit.spark.join import overwrites
 from lakekit.spark.lines import POSITION
 from lakekit.spark.records import tie
 from lakekit.sql.identifiers import quote

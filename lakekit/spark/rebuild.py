@@ -199,24 +199,3 @@ def _told_under_way(facts: DataFrame, seen: Pin, rebuilt: Sequence[Batch]) -> Da
 
 def _branches(batches: Sequence[Batch]) -> set[str]:
     return {branch_name(batch.run_id) for batch in batches}
-
-
-def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:
-    """Read natural keys, one JSON object per line.
-
-    Raises:
-        InvalidStepInputError: A key lacks a column or does not parse, or the table has no keys.
-    """
-    if not contract.keys:
-        raise InvalidStepInputError(f"{contract.contract}: has no keys; rebuild all of it")
-    fields = ", ".join(f"`{key}` {contract.column(key).type}" for key in contract.keys)
-    options = {"mode": "PERMISSIVE", "timeZone": "UTC"}
-    keys = spark.read.schema(fields).options(**options).json(file).distinct()
-    bad = F.lit(False)
-    for key in contract.keys:
-        bad = bad | F.col(f"`{key}`").isNull()
-    if not keys.take(1) or keys.where(bad).take(1):
-        raise InvalidStepInputError(
-            f"{file}: each line must be a JSON object with {', '.join(contract.keys)}"
-        )
-    return keys

@@ -12,8 +12,9 @@ from lakekit.ports import ObjectStore, TableLeases
 from lakekit.runs.documents import to_json
 from lakekit.runs.merged_runs import Seen, merged_runs
 from lakekit.spark.evidence import seen_runs
+from lakekit.spark.given_keys import read_keys
 from lakekit.spark.pin import pin
-from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
+from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
 from lakekit.steps import RebuildTable, RebuildTableResult

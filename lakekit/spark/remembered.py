@@ -4,7 +4,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.spark import order
+from lakekit.spark import order, told
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.counts import scopes_of
 from lakekit.spark.fact import PRESENCE
@@ -26,21 +26,21 @@ def remembered(
     frames = []
     if history.ignore_null_updates and facts.exact:
         partial = {name: F.col(f"__record.{quote(name)}") for name in contract.content}
-        frames.append(facts.of_rows(rows.withColumns(partial)))
+        frames.append(told.of_rows(merge, rows.withColumns(partial)))
         if settled and settled.facts is not None:
             presences = settled.facts.where(F.col("__priority") == PRESENCE)
-            frames.append(facts.of_settled(presences))
+            frames.append(told.of_settled(merge, presences))
         if n["replaced"]:
-            overwritten = facts.of_versions(_overwritten(merge, seen.rows, n["replaced"]))
+            overwritten = told.of_versions(merge, _overwritten(merge, seen.rows, n["replaced"]))
             frames.append(overwritten.where("_op = 'P'"))
     else:
         if settled and settled.facts is not None and settled.keys is not None:
             rows = rows.join(settled.keys, list(contract.keys), "left_anti")
-            frames.append(facts.of_settled(settled.facts))
+            frames.append(told.of_settled(merge, settled.facts))
         if n["assert"] + n["overwrite"] + n["delete"] + n["tombstone"] + n["merged"]:
-            frames.append(facts.of_rows(rows.where(_unseen() if facts.exact else "__gone")))
+            frames.append(told.of_rows(merge, rows.where(_unseen() if facts.exact else "__gone")))
         if n["replaced"] and facts.exact:
-            frames.append(facts.of_versions(_overwritten(merge, rows, n["replaced"])))
+            frames.append(told.of_versions(merge, _overwritten(merge, rows, n["replaced"])))
     if merge.full and history.deletes != "ignore":
         frames += _told_by_extract(merge, seen, facts)
     return tuple(frames)
@@ -49,12 +49,12 @@ def remembered(
 def _told_by_extract(merge: Merge, seen: Staged, facts: Facts) -> list[DataFrame]:
     """Return what a full extract tells of its keys, those that it lacks among them."""
     history, n = merge.contract.history, seen.counts
-    frames = [facts.full_extract(scopes_of(n))]
+    frames = [told.full_extract(merge, scopes_of(n))]
     if facts.exact and n["rejected"] + n["ties"] + n["ahead"]:
-        frames.append(facts.witnesses(_without_record(merge, seen)))
+        frames.append(told.witnesses(merge, _without_record(merge, seen)))
     if n["absences"] and history.delete_scope and history.mode == "scd1":
         absent = seen.rows.where("__aside IS NULL AND __absent AND __act = 'delete'")
-        frames.append(facts.of_absent(_current_of(merge, absent, n["absences"])))
+        frames.append(told.of_absent(merge, _current_of(merge, absent, n["absences"])))
     return frames
 
 

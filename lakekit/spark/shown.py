@@ -7,9 +7,9 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from lakekit.spark.base import SHOWN
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import based_counts
-from lakekit.spark.join import SHOWN
 from lakekit.spark.lists import lists_of
 from lakekit.spark.scopes import scope_text
 from lakekit.spark.staging import write_counted

@@ -15,9 +15,9 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import naive_utc
 from lakekit.spark import known
+from lakekit.spark.base import SHOWN
 from lakekit.spark.context import Merge, estimated_bytes, estimated_rows, sent
 from lakekit.spark.digests import looked_up, number_of_lists, unshown
-from lakekit.spark.join import SHOWN
 from lakekit.spark.lines import landed
 from lakekit.spark.order import Sight
 from lakekit.spark.records import parsed, read_batch
@@ -40,7 +40,7 @@ RENEW_AFTER = 30
 
 @dataclass(frozen=True)
 class Sides:
-    """Records and the versions beside which they are merged; see `join.select_base`.
+    """Records and the versions beside which they are merged; see `base.select_base`.
 
     based: what is observed of all current versions as the base is read, where known lines were
     left out; see `shown.leave_out_shown`. counted: what is counted of them instead, where nothing

@@ -1,6 +1,5 @@
 """One reading of a batch: what may change is staged on disk, everything is counted on the way."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +8,8 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import join, known, order
+from lakekit.spark.absences import within_scopes
+from lakekit.spark.base import later_hashes, select_base
 from lakekit.spark.context import Merge, estimated_bytes, kept_apart
 from lakekit.spark.counts import (
     NOTHING,
@@ -16,21 +17,19 @@ from lakekit.spark.counts import (
     based_counts,
     joined_counts,
     kind_counts,
-    late_counts,
     place_counts,
-    scopes_of,
     with_known,
     with_uncounted,
 )
 from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
+from lakekit.spark.ranks import with_place
 from lakekit.spark.records import parsed_keys, with_facts
-from lakekit.spark.scopes import scope_text
 from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
 from lakekit.spark.staging import write_counted
-from lakekit.spark.timeliness import why_aside, with_lateness, with_place, with_presence
+from lakekit.spark.timeliness import why_aside, with_lateness, with_presence
 
 # Bytes of files whose keys are sent to every worker.
 SMALL_BATCH = 64 * 1024 * 1024
@@ -66,14 +65,15 @@ def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Sta
         read = replace(read_whole(merge, base), all_rows=True)
         staged = _read(merge, sight, deletions, read)
     if merge.full and merge.contract.history.delete_scope:
-        staged = _within_scopes(merge, staged)
+        rows, counts = within_scopes(merge, staged.rows, staged.counts)
+        staged = replace(staged, rows=rows, counts=counts)
     return staged
 
 
 def _base(merge: Merge, sight: Sight) -> DataFrame:
-    """Return the versions that records are compared with; see `join.select_base`."""
+    """Return the versions that records are compared with; see `base.select_base`."""
     versions = _newest_versions(merge) if sight.behind else merge.current()
-    return join.select_base(versions, merge.contract, ended=sight.behind, later=sight.later)
+    return select_base(versions, merge.contract, ended=sight.behind, later=sight.later)
 
 
 def _nothing(merge: Merge, counted: dict[str, Any], known_lines: int) -> Staged:
@@ -167,7 +167,7 @@ def _with_later(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     """Add the hashes of the columns that the table still fills, if there are some."""
     if not sight.later:
         return rows
-    hashes = join.later_hashes(contract, sight.later)
+    hashes = later_hashes(contract, sight.later)
     return rows.drop("__without_later", "__later").selectExpr("*", *hashes)
 
 
@@ -184,27 +184,3 @@ def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
     names = list(contract.keys)
     keys = parsed_keys(records, contract).distinct()
     return base.join(F.broadcast(keys), names, "left_semi")
-
-
-def _within_scopes(merge: Merge, staged: Staged) -> Staged:
-    """Forget the absences outside the scopes that the extract holds, and count again.
-
-    Of a key whose current version shows what came later, the scope that it had then will tell.
-    """
-    scopes = scopes_of(staged.counts)
-    younger = F.col("__base_hash").isNull() | (F.col("__newest") > F.col("__moment"))
-    then = F.lit(merge.contract.history.exact) & F.col("__late") & younger
-    rows = staged.rows.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
-    rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
-    absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
-    row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
-    counts = {**staged.counts, **(row.asDict() if row else {})}
-    if counts["absent"]:
-        counts["based_alive"] = _alive_within(merge, scopes)
-    return replace(staged, rows=rows, counts=counts)
-
-
-def _alive_within(merge: Merge, scopes: Sequence[str]) -> int:
-    """Return how many keys of some scopes are there: one that is small may be gone as a whole."""
-    scope = F.expr(scope_text(merge.contract.history.delete_scope))
-    return merge.alive().where(scope.isin(*scopes)).count()

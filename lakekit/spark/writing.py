@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
 
 from lakekit.batch import RUN_ID
+from lakekit.spark.base import overwrites
 from lakekit.spark.closing import close, ending, renew_digests
 from lakekit.spark.context import Merge, kept_apart, sent
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
 from lakekit.spark.forms import dropped_names, in_table_form
-from lakekit.spark.join import overwrites
 from lakekit.spark.plan import Plan
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote

@@ -18,9 +18,10 @@ from lakekit.errors import (
 )
 from lakekit.spark import rebuild
 from lakekit.spark.evidence import published_runs, seen_runs, shown_runs, told_runs
+from lakekit.spark.given_keys import read_keys
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.pin import pin
-from lakekit.spark.rebuild import Run, Scope, read_keys, rebuild_table
+from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST

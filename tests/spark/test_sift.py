@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark import digests, lines, quarantine, sift, stage
+from lakekit.spark.base import SHOWN
 from lakekit.spark.counts import based_counts
-from lakekit.spark.join import SHOWN
 from lakekit.spark.order import Sight
 from lakekit.spark.shown import shown_counts
 from lakekit.spark.tables import create_or_evolve

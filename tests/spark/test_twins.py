@@ -150,7 +150,7 @@ def test_a_branch_of_an_empty_table_that_the_other_process_drops_is_begun_anew(
     spark, table, monkeypatch
 ):
     create_or_evolve(spark, load_contract(CONTRACT), table)
-    own, commit = branch_name("twin"), branch._committed
+    own, commit = branch_name("twin"), branch.committed
 
     def committed(change):
         done = commit(change)
@@ -158,7 +158,7 @@ def test_a_branch_of_an_empty_table_that_the_other_process_drops_is_begun_anew(
         drop_branch(spark, table, f"new_{own}")
         return done
 
-    monkeypatch.setattr(branch, "_committed", committed)
+    monkeypatch.setattr(branch, "committed", committed)
 
     assert not open_branch(spark, table, own, None)
     assert open_branch(spark, table, own, None)
