@@ -86,15 +86,16 @@ def _open_on_empty(spark: SparkSession, table: str, branch: str, work: str) -> b
     if not committed(based(spark, table)[1].createBranch(fresh)):
         return False
     known, refs = based(spark, table)
-    if head_of(known, fresh) is None:
+    head = head_of(known, fresh)
+    if head is None:
         # The run's other process has begun anew.
         return False
-    root = known.snapshot(head_of(known, fresh))
+    root = known.snapshot(head)
     if main_of(known) is not None or root.parentId() is not None:
         # It began at what main has become meanwhile.
         drop_branch(spark, table, fresh)
         return False
-    return committed(_begin(known, refs, branch, root.snapshotId(), work).removeBranch(fresh))
+    return committed(_begin(known, refs, branch, head, work).removeBranch(fresh))
 
 
 def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:
@@ -118,7 +119,7 @@ def give_up(spark: SparkSession, table: str, branch: str, work: str, *, told: bo
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
         branch: The branch of the run; while it is there, what that has told does not count.
-        work: The one that the attempt has written on; empty if on none.
+        work: The one that the attempt has begun beside it.
         told: Whether it may have told something.
     """
 

@@ -1,6 +1,5 @@
 """What each guard is there for: with the guard taken out, the history goes wrong."""
 
-from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -49,14 +48,21 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
 
     With the guard: `test_interleavings.py::test_another_merge[plan]`.
     """
-    real = publish.open_branch
+    real, refused = publish.open_branch, []
+
+    def count_rows(*asked):
+        try:
+            balance.refuse_miscounted(*asked)
+        except InvariantViolatedError as error:
+            refused.append(str(error))
+            raise
 
     def open_anywhere(spark, table, branch, _head, work):
         return real(spark, table, branch, main_snapshot(spark, table), work)
 
     load(1, ANN, extract="incremental", promise=TIMED)
-    if not counted:
-        monkeypatch.setattr(publish, "refuse_miscounted", lambda *_: None)
+    counting = count_rows if counted else lambda *_: None
+    monkeypatch.setattr(publish, "refuse_miscounted", counting)
     monkeypatch.setattr(publish, "open_branch", open_anywhere)
     monkeypatch.setattr(pin.Pin, "stands", lambda *_, **__: True)
     later = {**ANN, "city": "Lima", "at": "2026-01-05T00:00:00Z"}
@@ -71,6 +77,9 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
 
     wrong = spark.table(table).where("_valid_to < _valid_from")
     assert wrong.count() == (0 if counted else 1)
+    assert [each.partition("it ")[2] for each in refused] == (
+        ["should add 1 rows; there are 2 more"] if counted else []
+    )
 
 
 def test_without_a_look_at_the_companion_a_run_that_only_told_it_is_not_noticed(
@@ -113,10 +122,6 @@ def test_without_the_branches_what_a_run_under_way_has_told_counts(load, rows, m
     load(5, ben, promise=TIMED, run_id="mine")
 
     assert next(row[3] for row in rows("id, city") if row[1] == "Bern") == 8
-
-
-def refused_if(refused, why):
-    return pytest.raises(InvariantViolatedError, match=why) if refused else nullcontext()
 
 
 def only(condition):
@@ -187,6 +192,19 @@ def test_where_the_totals_are_certain_no_row_is_counted(load, monkeypatch):
         assert load(day, {**ANN, "city": f"Town {day}"}, EVA).committed
 
 
+def test_beside_a_head_that_has_expired_nothing_is_counted(load, monkeypatch):
+    """That main has moved is found by the last look."""
+    counted = balance.refuse_miscounted
+    monkeypatch.setattr(balance, "count_rows", lambda *_: pytest.fail("rows are counted"))
+    monkeypatch.setattr(
+        publish,
+        "refuse_miscounted",
+        lambda merge, branch, _, head, __: counted(merge, branch, 1, head, 9),
+    )
+
+    assert load(1, ANN).committed
+
+
 def test_where_main_has_moved_a_wrong_branch_is_planned_again(load, rows, monkeypatch):
     """The run's other process published, and took the branch away while a commit was made."""
 
@@ -221,7 +239,8 @@ def test_a_branch_on_which_a_key_has_two_current_versions_or_none_is_refused(
     load(1, ANN, BEN)
     before = rows()
     for step, damaged in DAMAGE:
-        with monkeypatch.context() as patch, refused_if(True, "should leave 1 of its keys"):
+        refused = pytest.raises(InvariantViolatedError, match="should leave 1 of its keys")
+        with monkeypatch.context() as patch, refused:
             patch.setattr(writing, step, partial(damaged, getattr(writing, step)))
             load(2, {**ANN, "city": "Rome"}, BEN)
 
