@@ -6,7 +6,7 @@ from typing import Any
 from lakekit.batch import RUN_ID
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark.context import Merge
-from lakekit.spark.iceberg import load_table, metadata_of
+from lakekit.spark.iceberg import load_table
 from lakekit.sql.identifiers import quote_table
 
 
@@ -27,15 +27,15 @@ def refuse_miscounted(
     Raises:
         InvariantViolatedError: It is not what it should be.
     """
-    document = metadata_of(merge.spark, load_table(merge.spark, merge.table))
-    known = {each["snapshot-id"]: each["summary"] for each in document.get("snapshots", [])}
-    if known.get(head, {}).get(RUN_ID) != merge.batch.run_id:
+    known = load_table(merge.spark, merge.table)
+    last = known.snapshot(head)
+    if last is None or last.summary().get(RUN_ID) != merge.batch.run_id:
         raise _wrong(merge, f"the last commit of {branch} is not the run's")
-    if before is not None and before not in known:
+    first = None if before is None else known.snapshot(before)
+    if before is not None and first is None:
         # It has expired, so main has moved, which cannot be moved to the branch.
         return
-    live_before = 0 if before is None else _live(known[before])
-    live_after = _live(known[head])
+    live_before, live_after = 0 if first is None else _live(first.summary()), _live(last.summary())
     if live_before is not None and live_after is not None and live_after - live_before == growth:
         return
     # The totals count a row twice that two lists of deleted rows name, and rows of files that are

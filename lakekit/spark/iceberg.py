@@ -1,6 +1,7 @@
 """Iceberg's own object of a table: what its metadata says, without a Spark job."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -18,12 +19,24 @@ def load_table(spark: SparkSession, table: str) -> Any:
 def metadata_of(spark: SparkSession, known: Any) -> dict[str, Any]:
     """Return the metadata document of a loaded table.
 
-    In one call: of Java's own objects each snapshot takes several.
+    In one call: of Java's own objects each snapshot takes several. See `ancestry` for the newest.
     """
     session: Any = spark
     parser = session._jvm.org.apache.iceberg.TableMetadataParser
     document: dict[str, Any] = json.loads(parser.toJson(known.operations().current()))
     return document
+
+
+def ancestry(known: Any) -> Iterator[Any]:
+    """Yield the snapshots of a loaded table's main as Java's objects, newest first.
+
+    Those that have expired are left out. For a few of many: each takes some calls.
+    """
+    snapshot = known.currentSnapshot()
+    while snapshot is not None:
+        yield snapshot
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else known.snapshot(parent)
 
 
 def table_property(spark: SparkSession, table: str, name: str) -> str:

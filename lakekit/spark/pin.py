@@ -17,7 +17,7 @@ from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import PREFIX, branch_name
-from lakekit.spark.iceberg import load_table, main_of, main_snapshot, metadata_of
+from lakekit.spark.iceberg import ancestry, load_table, main_of, main_snapshot, metadata_of
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,14 @@ class Pin:
         branch = branch_name(run_id)
         if self.companion is None or self.companion_head is None or branch in self.under_way:
             return False
-        told = branch in _tellers(spark, load_table(spark, self.companion), None)
+        tellers = main_ancestry(metadata_of(spark, load_table(spark, self.companion)))
+        told = any(each["summary"].get(RUN_ID) == run_id for each in tellers)
         return told and run_id not in _taken_back(spark, self.table)
 
     def _tellers(self, spark: SparkSession) -> Iterator[str]:
         if self.companion is None or not _exists(spark, self.companion):
             return iter(() if self.companion_head is None else ("",))
-        return _tellers(spark, load_table(spark, self.companion), self.companion_head)
+        return _tellers(load_table(spark, self.companion), self.companion_head)
 
 
 def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
@@ -91,7 +92,7 @@ def _exists(spark: SparkSession, table: str) -> bool:
     return spark.catalog.tableExists(table)
 
 
-def _tellers(spark: SparkSession, companion: Any, since: int | None) -> Iterator[str]:
+def _tellers(companion: Any, since: int | None) -> Iterator[str]:
     """Yield the branches of the runs that wrote to a companion after one of its snapshots.
 
     An empty name stands for what no run wrote, and for what is not known any more.
@@ -99,13 +100,12 @@ def _tellers(spark: SparkSession, companion: Any, since: int | None) -> Iterator
     if main_of(companion) == since:
         return
     oldest = None
-    for snapshot in main_ancestry(metadata_of(spark, companion)):
-        if snapshot["snapshot-id"] == since:
+    for snapshot in ancestry(companion):
+        if snapshot.snapshotId() == since:
             return
-        summary, oldest = snapshot["summary"], snapshot
-        run_id = summary.get(RUN_ID)
+        run_id, oldest = snapshot.summary().get(RUN_ID), snapshot
         # A compaction says the same in other files.
-        if summary["operation"] != "replace":
+        if snapshot.operation() != "replace":
             yield branch_name(run_id) if run_id else ""
-    if oldest and (since is not None or oldest.get("parent-snapshot-id") is not None):
+    if oldest and (since is not None or oldest.parentId() is not None):
         yield ""
