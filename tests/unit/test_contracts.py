@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lakekit.contracts import Contract, History, history_faults, load_contract
+from lakekit.contracts import Contract, history_faults, load_contract
 from lakekit.errors import InvalidContractError
+from lakekit.history import History
 from lakekit.sqltypes import can_widen, parse_type
 
 GOOD = """
