@@ -5,14 +5,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from lakekit.contract_faults import (
-    NamedType,
-    column_faults,
-    document_faults,
-    fit_faults,
-    refuse,
-    table_faults,
-)
+from lakekit.contract_faults import NamedType, column_faults, fit_faults, refuse, table_faults
+from lakekit.document_faults import document_faults
 from lakekit.endpoints import Endpoint
 from lakekit.history import History, Ratio
 from lakekit.models import ColumnName, Fault, FileModel, Model, Name, Path
