@@ -9,9 +9,9 @@ from datetime import datetime
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
+from lakekit.job_steps import MergeScd2Result
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import read_document, read_plan, read_run
-from lakekit.steps import MergeScd2Result
 
 STEP = "merge_scd2"
 # Documents are small; to read them is to wait.

@@ -12,6 +12,7 @@ from lakekit.aws.object_store import S3ObjectStore
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
 from lakekit.errors import LandingCorruptError, MissingEvidenceError
+from lakekit.job_steps import MergeScd2Result
 from lakekit.landing import load_manifest
 from lakekit.runs.documents import (
     Plan,
@@ -23,7 +24,6 @@ from lakekit.runs.documents import (
 )
 from lakekit.runs.merged_runs import Seen, Shown, merged_runs
 from lakekit.runs.plan_tables import batch_of
-from lakekit.steps import MergeScd2Result
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed
 
