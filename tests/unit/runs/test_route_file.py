@@ -8,8 +8,9 @@ import pytest
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
 from lakekit.landing import Manifest, load_manifest, pending_keys
+from lakekit.runs.inbox import parse_inbox_key
 from lakekit.runs.plan_tables import batch_of
-from lakekit.runs.route_file import parse_inbox_key, route_file
+from lakekit.runs.route_file import route_file
 from lakekit.steps import LoadRequest, RouteFile, RouteFileResult
 from lakekit.validate import validate_landing
 from tests.fakes import MemoryObjectStore
