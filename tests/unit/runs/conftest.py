@@ -1,0 +1,10 @@
+"""Fixtures of the stories of the light steps."""
+
+import pytest
+
+from tests.unit.runs.bucket import Bucket
+
+
+@pytest.fixture
+def bucket() -> Bucket:
+    return Bucket()
