@@ -5,9 +5,10 @@ import sys
 import boto3
 
 from lakekit.aws.object_store import S3ObjectStore
+from lakekit.events import job_arguments
+from lakekit.job_steps import CreateTables
 from lakekit.spark.jobs import create_tables
 from lakekit.spark.session import job_session
-from lakekit.steps import CreateTables, job_arguments
 
 
 def main(argv: list[str]) -> None:

@@ -5,9 +5,10 @@ import sys
 import boto3
 
 from lakekit.aws.object_store import S3ObjectStore
+from lakekit.events import job_arguments
+from lakekit.job_steps import MergeScd2
 from lakekit.spark.jobs import merge_tables
 from lakekit.spark.session import job_session
-from lakekit.steps import MergeScd2, job_arguments
 
 
 def main(argv: list[str]) -> None:

@@ -5,12 +5,11 @@ did not parse is None here, and what depends on it is not judged.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 from pydantic_core import PydanticCustomError
 
-from lakekit.models import BETWEEN_FIELDS, Fault, Path, child
+from lakekit.models import BETWEEN_FIELDS, Fault
 from lakekit.partitions import partition_faults
 from lakekit.sqltypes import SqlType, parse_type
 
@@ -48,7 +47,7 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
     if options["late_changes"] in ("quarantine", "ignore") and mode == "append":
         yield _fault("late_changes", "mode append inserts what is new, however late it comes")
-    if _after_position(_names(options, "tie_break")):
+    if _after_position(names_in(options, "tie_break")):
         message = f"{FILE_POSITION} must be the last: no two records have the same"
         yield _fault("tie_break", message)
 
@@ -72,7 +71,7 @@ def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
 def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iterator[Fault]:
     """Yield which options of a history section do not fit the schema."""
     types = {column.name: column.type for column in columns}
-    named = {option: _names(options, option) for option in _NAMING}
+    named = {option: names_in(options, option) for option in _NAMING}
     for option, names in named.items():
         if len(set(names)) < len(names):
             yield _fault(option, "a column stands twice")
@@ -101,26 +100,12 @@ def table_faults(
     return partition_faults(partition_by, {**_TIMES, **stored})
 
 
-def document_faults(
-    document: Mapping[str, Any], broken: Collection[Path], defaults: Mapping[str, Any]
-) -> Iterator[Fault]:
-    """Yield what does not fit together in a contract file, other faults of it aside.
-
-    Args:
-        document: The file.
-        broken: Where a value did not parse.
-        defaults: Every option of a history section, as it is when the file does not give it.
-    """
-    sound = _without(document, broken)
-    columns = _columns(document, sound)
-    yield from column_faults(columns)
-    history = sound.get("history")
-    options = {**defaults, **history} if isinstance(history, dict) else dict(defaults)
-    if isinstance(history, dict):
-        yield from option_faults(options)
-        yield from fit_faults(options, columns)
-    partition_by = child(sound.get("table"), "partition_by") or []
-    yield from table_faults(partition_by, columns, _names(options, "except_columns"))
+def names_in(options: Mapping[str, Any], option: str) -> list[str]:
+    """Return the columns that an option names."""
+    value = options[option]
+    if isinstance(value, str):
+        return [value] if option == "sequence_by" else []
+    return [name for name in value or () if isinstance(name, str)]
 
 
 def refuse(faults: Iterable[Fault]) -> None:
@@ -209,40 +194,3 @@ def _maps(kind: SqlType) -> Iterator[SqlType]:
 
 def _fault(option: str, message: str) -> Fault:
     return Fault(("history", option), message)
-
-
-def _names(options: Mapping[str, Any], option: str) -> list[str]:
-    """Return the columns that an option names."""
-    value = options[option]
-    if isinstance(value, str):
-        return [value] if option == "sequence_by" else []
-    return [name for name in value or () if isinstance(name, str)]
-
-
-def _without(document: Mapping[str, Any], broken: Collection[Path]) -> dict[str, Any]:
-    """Return a copy of a document with None for each value that did not parse."""
-    sound = deepcopy(dict(document))
-    for *parents, last in broken:
-        node: Any = sound
-        for part in parents:
-            node = child(node, part)
-        if isinstance(node, dict) or child(node, last) is not None:
-            node[last] = None
-    return sound
-
-
-def _columns(document: Mapping[str, Any], sound: Mapping[str, Any]) -> list[NamedType]:
-    """Return the columns of a schema, with their names even where another part is wrong."""
-    field = "schema" if "schema" in document else "columns"
-    if not isinstance(sound.get(field), list):
-        return [NamedType(None, None)]
-    found = []
-    for written, parsed in zip(document[field], sound[field], strict=True):
-        name, text = child(written, "name"), child(parsed, "type")
-        found.append(
-            NamedType(
-                name if isinstance(name, str) else None,
-                parse_type(text) if isinstance(text, str) else None,
-            )
-        )
-    return found

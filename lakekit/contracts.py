@@ -1,22 +1,15 @@
 """The data contract of one table: what a person writes, validated once, then trusted."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from lakekit.contract_faults import (
-    FILE_POSITION,
-    NamedType,
-    column_faults,
-    document_faults,
-    fit_faults,
-    option_faults,
-    refuse,
-    table_faults,
-)
+from lakekit.contract_faults import NamedType, column_faults, fit_faults, refuse, table_faults
+from lakekit.document_faults import document_faults
 from lakekit.endpoints import Endpoint
-from lakekit.models import Fault, FileModel, Model, Name, Path
+from lakekit.history import History, Ratio
+from lakekit.models import ColumnName, Fault, FileModel, Model, Name, Path
 from lakekit.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.sqltypes import SqlType, parse_type
 
@@ -27,14 +20,6 @@ RESERVED = {
     *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
     "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id",
 }  # fmt: skip
-ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
-Ratio = Annotated[float, Field(ge=0, le=1)]
-# Told apart by their form, so that a wrong one is one fault and not one for each.
-TieBreak = Annotated[
-    Annotated[tuple[ColumnName, ...], Tag("columns")]
-    | Annotated[Literal["quarantine"], Tag("word")],
-    Discriminator(lambda value: "word" if isinstance(value, str) else "columns"),
-]
 
 
 class Column(Model):
@@ -62,62 +47,6 @@ class Column(Model):
     def sql_type(self) -> SqlType:
         """The parsed type."""
         return parse_type(self.type)
-
-
-class History(Model):
-    """How versions of a key are kept. The words are those of Spark's Auto CDC where it has them."""
-
-    mode: Literal["scd2", "scd1", "append"] = "scd2"
-    keys: tuple[ColumnName, ...] = ()
-    sequence_by: ColumnName | None = None
-    track_history_columns: tuple[ColumnName, ...] | None = None
-    track_history_except: tuple[ColumnName, ...] = ()
-    untracked: Literal["overwrite", "ignore"] = "overwrite"
-    apply_as_deletes: str | None = None
-    ignore_null_updates: bool = False
-    except_columns: tuple[ColumnName, ...] = ()
-    deletes: Literal["close", "ignore", "mark"] = "close"
-    delete_scope: tuple[ColumnName, ...] = ()
-    max_deleted_ratio: Ratio = 0.2
-    tie_break: TieBreak = (FILE_POSITION,)
-    late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
-    null_keys: Literal["quarantine", "fail"] = "quarantine"
-    new_column: Literal["keep", "reversion"] = "keep"
-
-    @model_validator(mode="after")
-    def _options_agree(self) -> Self:
-        refuse(option_faults(vars(self)))
-        return self
-
-    @property
-    def exact(self) -> bool:
-        """Whether versions depend on the set of records only, however late some of them come."""
-        ordered = self.sequence_by is not None
-        return ordered and self.mode == "scd2" and self.late_changes == "exact"
-
-    @property
-    def sets_late_aside(self) -> bool:
-        """Whether late records are kept out, though they may tell what no other does."""
-        return self.sequence_by is not None and self.late_changes != "exact"
-
-    @property
-    def remembers(self) -> bool:
-        """Whether there are facts to keep that show in no version."""
-        return self.sequence_by is not None and self.mode != "append"
-
-    @property
-    def judges_by_scope(self) -> bool:
-        """Whether the full extracts of a row's own scope tell if it comes late.
-
-        Exact histories look at each fact. A partial record need not say its scope.
-        """
-        by_moment = self.remembers and not self.exact
-        return by_moment and bool(self.delete_scope) and not self.ignore_null_updates
-
-    @property
-    def ordered_by_extraction(self) -> bool:
-        """Whether a record is as old as its extract."""
-        return self.sequence_by is None and self.mode != "append"
 
 
 class Quality(Model):

@@ -49,7 +49,7 @@ def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
         InvalidStepInputError: An option is unknown, or the arguments are not complete or wrong.
 
     Example:
-        >>> from lakekit.steps import CreateTables
+        >>> from lakekit.job_steps import CreateTables
         >>> job_arguments(CreateTables, [
         ...     "job.py", "--run_id", "r", "--source", "s", "--JOB_NAME", "j", "--database=d",
         ...     "--landing_bucket", "b", "--warehouse", "s3://w/warehouse"]).database

@@ -14,6 +14,7 @@ from lakekit.errors import InvalidContractError, TerminalError
 MAX_FILE_BYTES = 1_000_000
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Path = tuple[str | int, ...]
 BETWEEN_FIELDS = "between_fields"
 

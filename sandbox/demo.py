@@ -17,8 +17,8 @@ from rich.rule import Rule
 
 from examples.airports.server import API_KEY, RELEASES, AirportsServer
 from lakekit.batch import MergeResult
+from lakekit.job_steps import MergeScd2Result
 from lakekit.layout import result_key
-from lakekit.steps import MergeScd2Result
 from sandbox import report
 from sandbox.aws import Sandbox, SandboxError
 from sandbox.aws.connection import Connection

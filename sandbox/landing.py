@@ -8,8 +8,6 @@ A run is landed before it is merged, and told as merged afterwards.
 """
 
 import fcntl
-import hashlib
-import re
 import shutil
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -20,19 +18,11 @@ from pydantic import ValidationError
 from lakekit.batch import Batch
 from lakekit.errors import LandingCorruptError, LateExtractError, TableBusyError
 from lakekit.models import Model
+from sandbox.landed_files import LandedFile, copy_in, verify
 
 DOCUMENT = "run.json"
 CONTRACT = "contract.yaml"
 _PART = ".part"
-
-
-class LandedFile(Model):
-    """A copy beside the document, and what it was called."""
-
-    name: str
-    received_as: str
-    bytes: int
-    sha256: str
 
 
 class LandedRun(Model):
@@ -81,7 +71,7 @@ class Landing:
                 return _kept(place, run)
             shutil.rmtree(place)
         place = self._next()
-        files = tuple(_copy(Path(file), place, n) for n, file in enumerate(batch.files))
+        files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
         run = LandedRun(contract=contract, batch=batch, files=files)
         _write(place, run)
         return _kept(place, run)
@@ -125,7 +115,7 @@ class Landing:
         ]
         for place, run in runs:
             for file in run.files:
-                _verify(place / file.name, file)
+                verify(place / file.name, file)
         return [(run.contract, _kept(place, run)) for place, run in runs]
 
     @contextmanager
@@ -166,31 +156,6 @@ class Landing:
             except FileExistsError:
                 continue
             return place
-
-
-def _copy(file: Path, place: Path, number: int) -> LandedFile:
-    """Copy a file and take the digest of what was written."""
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", file.name)
-    target = place / f"{number:05d}-{safe}"
-    digest, size = hashlib.sha256(), 0
-    with file.open("rb") as source, target.open("xb") as sink:
-        while block := source.read(1 << 20):
-            digest.update(block)
-            size += sink.write(block)
-    return LandedFile(
-        name=target.name, received_as=str(file), bytes=size, sha256=digest.hexdigest()
-    )
-
-
-def _verify(path: Path, file: LandedFile) -> None:
-    if not path.is_file():
-        raise LandingCorruptError(f"{path}: a landed file is gone; nothing can be rebuilt")
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != file.sha256:
-        raise LandingCorruptError(
-            f"{path}: a landed file has changed: its sha256 is {found}, not {file.sha256}"
-        )
 
 
 def _kept(place: Path, run: LandedRun) -> Batch:

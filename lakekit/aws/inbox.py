@@ -6,7 +6,8 @@ from lakekit.aws.executions import Executions
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logger_of
 from lakekit.errors import UnknownSourceError
-from lakekit.runs.route_file import parse_inbox_key, route_file
+from lakekit.runs.inbox import parse_inbox_key
+from lakekit.runs.route_file import route_file
 from lakekit.steps import RouteFile, RouteFileResult
 
 

@@ -24,7 +24,7 @@ from lakekit.landing import load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.runs.left_out import unexplained
 from lakekit.runs.plan_tables import batch_of
-from lakekit.runs.planned_runs import Order, Planned, found_there, read_plans
+from lakekit.runs.planned_runs import Planned, found_there, in_merge_order, read_plans
 from lakekit.runs.validate_landing import as_merged
 from lakekit.validate import validate_landing
 
@@ -94,17 +94,6 @@ def merged_runs(
         )
     order = in_merge_order(merged, shown)
     return [(merged[run_id].contract, _verified(store, merged[run_id])) for run_id in order]
-
-
-def in_merge_order(merged: Mapping[str, Planned], shown: Iterable[str]) -> list[str]:
-    """Sort runs by their documents, but those that main shows as it shows them. Pure."""
-    places: dict[str, tuple[Order, int, int]] = {}
-    latest: Order | None = None
-    for rank, run_id in enumerate(shown):
-        own = merged[run_id].order
-        latest = own if latest is None else max(latest, own)
-        places[run_id] = (latest, 0, rank)
-    return sorted(merged, key=lambda run_id: places.get(run_id, (merged[run_id].order, 1, 0)))
 
 
 def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:

@@ -1,7 +1,7 @@
 """The landings of one table with the runs that planned them, as the documents below `runs/` say."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +9,9 @@ from datetime import datetime
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract
+from lakekit.job_steps import MergeScd2Result
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import read_document, read_plan, read_run
-from lakekit.steps import MergeScd2Result
 
 STEP = "merge_scd2"
 # Documents are small; to read them is to wait.
@@ -72,6 +72,17 @@ def found_there(planned: Sequence[Planned]) -> bool:
     """Say whether the first that has a result found the work of another, which has none."""
     first = next((each.result for each in planned if each.result), None)
     return first is not None and first.snapshot_id is not None and not first.committed
+
+
+def in_merge_order(merged: Mapping[str, Planned], shown: Iterable[str]) -> list[str]:
+    """Sort runs by their documents, but those that main shows as it shows them. Pure."""
+    places: dict[str, tuple[Order, int, int]] = {}
+    latest: Order | None = None
+    for rank, run_id in enumerate(shown):
+        own = merged[run_id].order
+        latest = own if latest is None else max(latest, own)
+        places[run_id] = (latest, 0, rank)
+    return sorted(merged, key=lambda run_id: places.get(run_id, (merged[run_id].order, 1, 0)))
 
 
 def _is_lost(found: Mapping[str, Sequence[Planned]], known: Mapping[str, datetime | None]) -> bool:

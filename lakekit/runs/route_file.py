@@ -2,67 +2,25 @@
 
 import gzip
 import io
-import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import IO, Any, cast
 
 from lakekit import layout
 from lakekit.contracts import Contract
-from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
+from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.landing import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import ObjectStore
 from lakekit.runs.csv_records import csv_records
 from lakekit.runs.documents import put_once
+from lakekit.runs.inbox import parse_inbox_key
 from lakekit.steps import RouteFile, RouteFileResult
 from lakekit.validate import Tally
 
 # How many files of one endpoint may arrive in one second.
 MAX_SHIFT = 3600
-_ENDING = re.compile(r"^.+?(?P<plain>\.(ndjson|jsonl|csv))?(?P<gzip>\.gz)?$")
-_INBOX = re.compile(
-    r"^inbox/(?P<source>[a-z][a-z0-9_]*)/(?P<endpoint>[a-z][a-z0-9_]*)/(?P<file>.+)$"
-)
-
-
-@dataclass(frozen=True)
-class InboxFile:
-    """What a key below the inbox says."""
-
-    source: str
-    endpoint: str
-    ending: str
-
-    @property
-    def is_csv(self) -> bool:
-        """Whether the file is CSV; else it is NDJSON."""
-        return self.ending.startswith(".csv")
-
-
-def parse_inbox_key(key: str) -> InboxFile:
-    """Read source, endpoint and format off a key.
-
-    Raises:
-        UnknownSourceError: It is not `inbox/{source}/{endpoint}/{file}`.
-        SourceShapeError: Its ending is none that is known.
-
-    Example:
-        >>> parse_inbox_key("inbox/shop/orders/2026/day.jsonl.gz")
-        InboxFile(source='shop', endpoint='orders', ending='.ndjson.gz')
-    """
-    place = _INBOX.match(key)
-    if not place:
-        raise UnknownSourceError(f"{key}: a file belongs into inbox/{{source}}/{{endpoint}}/")
-    name = place["file"].rpartition("/")[2]
-    found = _ENDING.match(name.lower())
-    plain, packed = (found["plain"], found["gzip"]) if found else (None, None)
-    if not plain and (not packed or "." in name[: -len(".gz")]):
-        raise SourceShapeError(f"{key}: must end in .ndjson, .jsonl or .csv, or that and .gz")
-    kind = ".csv" if plain == ".csv" else ".ndjson"
-    return InboxFile(place["source"], place["endpoint"], kind + (packed or ""))
 
 
 def route_file(

@@ -145,12 +145,7 @@ def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -
 
 
 def _publish(
-    spark: SparkSession,
-    contract: Contract,
-    runs: Sequence[Run],
-    seen: Pin,
-    *,
-    scope: Scope,
+    spark: SparkSession, contract: Contract, runs: Sequence[Run], seen: Pin, *, scope: Scope
 ) -> RebuildResult:
     """Publish the companion, then the table: a fact that no version shows yet is true already."""
     table, batches = seen.table, [run.batch for run in runs]

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.job_steps import RebuildTable, RebuildTableResult
 from lakekit.ports import ObjectStore, TableLeases
 from lakekit.runs.documents import to_json
 from lakekit.runs.merged_runs import Seen, merged_runs
@@ -17,7 +18,6 @@ from lakekit.spark.pin import pin
 from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
-from lakekit.steps import RebuildTable, RebuildTableResult
 
 STEP = "rebuild_table"
 log = logging.getLogger(__name__)

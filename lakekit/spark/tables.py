@@ -8,12 +8,12 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.job_steps import CreateTablesResult
 from lakekit.spark.iceberg import load_table
 from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import EVERY_TABLE, FACTS_DDL, MODE, create_table, mark_latest_extracts
 from lakekit.sqltypes import parse_type
-from lakekit.steps import CreateTablesResult
 
 
 def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> CreateTablesResult:

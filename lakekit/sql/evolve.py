@@ -11,20 +11,12 @@ from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.later import with_added
 from lakekit.sql.line_hash import EVOLVED
+from lakekit.sql.rehash import must_rehash, rehash
 from lakekit.sql.renamed import is_noted, names_over_time, noted_names, renamings
-from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import (
-    DIGEST_DDL,
-    TRACKED_COLUMNS,
-    TRACKED_FIELDS,
-    marks,
-    set_properties,
-    table_properties,
-)
+from lakekit.sql.tables import DIGEST_DDL, set_properties, table_properties
 from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 _NESTED = ("struct", "array", "map")
-_Fields = tuple[object, ...]
 
 
 def evolve_table(
@@ -74,8 +66,8 @@ def evolve_table(
         for field in contract.table.partition_fields
         if not any(same_partition(field, each) for each in fields)
     ]
-    if _must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
-        statements.append(_rehash(contract, table))
+    if must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
+        statements.append(rehash(contract, table))
     return statements + evolve_properties(table, table_properties(contract), properties)
 
 
@@ -159,44 +151,6 @@ def evolve_properties(
     """Return what gives a table the properties that it should have; it keeps all others."""
     changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
     return [set_properties(table, changed)] if changed else []
-
-
-def _must_rehash(contract: Contract, known: set[str], properties: Mapping[str, str]) -> bool:
-    """Whether hashes cover other columns than the contract tracks, or other fields in them.
-
-    A column that is new is null in every row, and a null adds nothing to a hash.
-    """
-    if contract.history.mode == "append" or TRACKED_COLUMNS not in properties:
-        return False
-    before = _hashed(properties)
-    now = {(column.name, _fields(column.sql_type)) for column in contract.tracked}
-    return bool(before - now) or any(name.lower() in known for name, _ in now - before)
-
-
-def _hashed(properties: Mapping[str, str]) -> set[tuple[str, _Fields]]:
-    """Return the columns that hashes cover; an old table knows of structs no more than names."""
-    names, types = properties[TRACKED_COLUMNS], properties.get(TRACKED_FIELDS, "")
-    structs = parse_type(f"struct<{types}>").fields if types else ()
-    fields = {name: _fields(kind) for name, kind in structs}
-    return {(name, fields.get(name, ())) for name in names.split(",") if name}
-
-
-def _fields(kind: SqlType) -> _Fields:
-    """Return the fields of a type's structs in order: what a hash depends on and may change.
-
-    A hash numbers them; widening a type changes no hash.
-    """
-    if kind.name == "struct":
-        return tuple((name.lower(), _fields(part)) for name, part in kind.fields)
-    return tuple(fields for _, part in kind.fields if (fields := _fields(part)))
-
-
-def _rehash(contract: Contract, table: str) -> str:
-    """Return the statement that hashes current versions anew; it opens no version."""
-    alive = "`_is_current`" + (" AND NOT `_is_deleted`" if marks(contract) else "")
-    return (
-        f"UPDATE {quote_table(table)} SET `_row_hash` = {row_hash(contract.tracked)} WHERE {alive}"
-    )
 
 
 def _changes(path: str, old: SqlType, new: SqlType) -> list[str] | None:

@@ -7,15 +7,16 @@ import pytest
 import yaml
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
-from lakekit import steps
+from lakekit import job_steps, steps
 from lakekit.contracts import load_contract
 from lakekit.sources import load_source
 from tests.docs.pages import PAGES, ROOT, Snippet, headings, links, read, snippets
 
 STEPS = {
     name.removesuffix("Result")
-    for name, _ in inspect.getmembers(steps, inspect.isclass)
-    if name.endswith("Result") and name.removesuffix("Result") in vars(steps)
+    for module in (steps, job_steps)
+    for name, _ in inspect.getmembers(module, inspect.isclass)
+    if name.endswith("Result") and name.removesuffix("Result") in vars(module)
 }
 KINDS = {"# contract": load_contract, "# source": load_source}
 

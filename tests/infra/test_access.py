@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from aws_cdk.assertions import Template
 
 from cdk.constructs.access import FUNCTION_ACCESS, JOB_ACCESS
 from cdk.stacks.compute import FUNCTIONS, JOBS
@@ -35,6 +37,11 @@ def prefixes(granted: Rights, action: str, bucket: str = "landing") -> set[str]:
     """Return what an action may touch in one bucket: `/raw/*` and the like."""
     own = {text for text in granted.get(action, set()) if f"GetAtt{bucket}" in text}
     return {json.loads(text)["Fn::Join"][1][-1] for text in own}
+
+
+def statements(template: Template) -> Iterator[dict[str, Any]]:
+    for policy in template.find_resources("AWS::IAM::Policy").values():
+        yield from policy["Properties"]["PolicyDocument"]["Statement"]
 
 
 @pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])
@@ -121,3 +128,32 @@ def test_no_policy_covers_the_whole_bucket_of_packages(stacks: Stacks) -> None:
         for policy in template.find_resources("AWS::IAM::Policy").values():
             text = json.dumps(policy)
             assert re.findall(r"-assets-[^/\"]+(?:/\*)?\"", text) == []
+
+
+def test_alarms_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> None:
+    def allowed(kind: str, stack: str, document: str) -> set[str]:
+        policies = stacks[stack].find_resources(kind).values()
+        statements = [s for p in policies for s in p["Properties"][document]["Statement"]]
+        mine = [
+            s for s in statements if s.get("Principal") == {"Service": "cloudwatch.amazonaws.com"}
+        ]
+        actions = [s["Action"] for s in mine]
+        return {a for each in actions for a in (each if isinstance(each, list) else [each])}
+
+    assert allowed("AWS::SNS::TopicPolicy", "orchestration", "PolicyDocument") == {"sns:Publish"}
+    assert allowed("AWS::KMS::Key", "storage", "KeyPolicy") == {
+        "kms:Decrypt",
+        "kms:GenerateDataKey*",
+    }
+
+
+def test_no_role_has_a_wildcard_action(stacks: Stacks) -> None:
+    for template in stacks.values():
+        for statement in statements(template):
+            actions = statement["Action"]
+            assert "*" not in ([actions] if isinstance(actions, str) else actions)
+
+
+def test_roles_have_no_managed_policies(stacks: Stacks) -> None:
+    roles = stacks["compute"].find_resources("AWS::IAM::Role").values()
+    assert [r for r in roles if "ManagedPolicyArns" in r["Properties"]] == []

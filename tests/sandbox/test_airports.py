@@ -4,7 +4,7 @@ from pathlib import Path
 
 from examples.airports.server import AirportsServer
 from lakekit import layout
-from lakekit.steps import MergeScd2Result
+from lakekit.job_steps import MergeScd2Result
 from sandbox.aws import Sandbox
 from sandbox.readers import count_with_pyiceberg, open_table
 from tests.sandboxes import ROOT, SECRET

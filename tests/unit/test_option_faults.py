@@ -4,8 +4,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from lakekit.contracts import History, load_contract
+from lakekit.contracts import load_contract
 from lakekit.errors import InvalidContractError
+from lakekit.history import History
 
 TYPES = {
     "id": "int",

@@ -5,16 +5,9 @@ from typing import Any
 import pytest
 
 from lakekit.errors import InvalidStepInputError
-from lakekit.steps import (
-    ExtractPagesResult,
-    MergeScd2,
-    RebuildTable,
-    RecordFailure,
-    StartRun,
-    StepModel,
-    ValidateLanding,
-    job_arguments,
-)
+from lakekit.events import StepModel, job_arguments
+from lakekit.job_steps import MergeScd2, RebuildTable
+from lakekit.steps import ExtractPagesResult, RecordFailure, StartRun, ValidateLanding
 
 START: dict[str, Any] = {
     "run_id": "r-1", "started_at": "2026-01-01T00:00:00.123Z", "source": "s",

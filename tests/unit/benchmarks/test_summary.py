@@ -2,42 +2,13 @@
 
 import pytest
 
-from benchmarks.others import is_spread
-from benchmarks.summary import across, faults, markdown, summarise
+from benchmarks.summary import across, markdown, summarise
 from benchmarks.workloads import shape
-
-MACHINE = {"text": "two cores"}
-MODEL = "expectation_checked_against_model"
-
-
-def _run(seconds, written=10, read=5):
-    return {
-        "seconds": seconds, "read": read, "written": written, "new_files": 1, "new_bytes": 9,
-        "peak_rss": 7_000_000,
-    }  # fmt: skip
-
-
-def _measured(**contestants):
-    return {"workload": "w", "contestants": contestants}
-
-
-def _swept(load, **contestants):
-    measured = _measured(**contestants)
-    return summarise(measured | {"workload": load.name, "parameters": load.as_dict()})
-
-
-def _summary(*workloads, **others):
-    return {"workloads": list(workloads), "others": others}
-
-
-def _contestant(*seconds, correct=True, written=10, read=5):
-    verdict = {"correct": correct, "missing": 0, "unexpected": 3, "columns": {"city": 3}}
-    runs = [_run(s, written, read) for s in seconds]
-    return {"about": "", "runs": runs, "files": {"data": 2}, "verdict": verdict}
+from tests.unit.benchmarks.kit import MACHINE, MODEL, contestant, measurement, swept
 
 
 def test_the_median_leaves_the_warm_up_out():
-    found = summarise(_measured(lakekit=_contestant(90, 3, 1, 2)))
+    found = summarise(measurement(lakekit=contestant(90, 3, 1, 2)))
 
     assert found["contestants"]["lakekit"]["seconds"] == 2
     assert found["contestants"]["lakekit"]["all_runs"] == [90, 3, 1, 2]
@@ -45,10 +16,10 @@ def test_the_median_leaves_the_warm_up_out():
 
 def test_ratios_are_to_lakekit_and_to_the_floor():
     found = summarise(
-        _measured(
-            lakekit=_contestant(9, 2, written=30, read=12),
-            floor=_contestant(9, 1, written=20, read=10),
-            article_cow=_contestant(9, 10),
+        measurement(
+            lakekit=contestant(9, 2, written=30, read=12),
+            floor=contestant(9, 1, written=20, read=10),
+            article_cow=contestant(9, 10),
         )
     )["contestants"]
 
@@ -60,14 +31,14 @@ def test_ratios_are_to_lakekit_and_to_the_floor():
 
 
 def test_without_the_floor_no_ratio_to_it_is_claimed():
-    found = summarise(_measured(lakekit=_contestant(9, 2)))
+    found = summarise(measurement(lakekit=contestant(9, 2)))
 
     assert "ratio_to_floor" not in found["contestants"]["lakekit"]
 
 
 def test_an_absent_and_a_failed_contestant_stay_in_the_report_with_their_reasons():
-    measured = _measured(
-        lakekit=_contestant(9, 2),
+    measured = measurement(
+        lakekit=contestant(9, 2),
         mack={"absent": "its packages cannot be installed"},
         dbt={"about": "", "runs": [], "error": "run: no answer"},
     )
@@ -81,7 +52,7 @@ def test_an_absent_and_a_failed_contestant_stay_in_the_report_with_their_reasons
 
 
 def test_a_wrong_result_is_told_beside_its_time():
-    measured = _measured(sqlmesh=_contestant(9, 2, correct=False))
+    measured = measurement(sqlmesh=contestant(9, 2, correct=False))
 
     text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
 
@@ -91,7 +62,7 @@ def test_a_wrong_result_is_told_beside_its_time():
 
 
 def test_a_contestant_of_another_kind_is_marked_as_apart():
-    measured = _measured(dlt_duckdb=_contestant(9, 2) | {"apart": True})
+    measured = measurement(dlt_duckdb=contestant(9, 2) | {"apart": True})
 
     text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
 
@@ -101,9 +72,9 @@ def test_a_contestant_of_another_kind_is_marked_as_apart():
 
 def test_the_ratios_of_bytes_stand_beside_them_in_the_table():
     mega = 1_000_000
-    measured = _measured(
-        lakekit=_contestant(9, 2, read=12 * mega, written=30 * mega),
-        floor=_contestant(9, 1, read=10 * mega, written=20 * mega),
+    measured = measurement(
+        lakekit=contestant(9, 2, read=12 * mega, written=30 * mega),
+        floor=contestant(9, 1, read=10 * mega, written=20 * mega),
     )
 
     text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
@@ -113,8 +84,8 @@ def test_the_ratios_of_bytes_stand_beside_them_in_the_table():
 
 
 def test_the_cells_of_every_row_are_as_many_as_those_of_the_head():
-    measured = _measured(
-        lakekit=_contestant(9, 2), mack={"absent": "no"}, dbt={"runs": [], "error": "no answer"}
+    measured = measurement(
+        lakekit=contestant(9, 2), mack={"absent": "no"}, dbt={"runs": [], "error": "no answer"}
     )
 
     text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
@@ -123,7 +94,7 @@ def test_the_cells_of_every_row_are_as_many_as_those_of_the_head():
 
 
 def test_what_the_model_says_of_the_expectation_is_told():
-    part = summarise(_measured(lakekit=_contestant(9, 2)))
+    part = summarise(measurement(lakekit=contestant(9, 2)))
     told = [
         markdown({"machine": MACHINE, "workloads": [{**part, MODEL: agrees}]})
         for agrees in (True, False, None)
@@ -138,9 +109,9 @@ def test_what_the_model_says_of_the_expectation_is_told():
 def test_most_versions_are_told_as_a_ratio_to_none(extract):
     found = across(
         [
-            _swept(shape(500, 0, 0.01, extract), lakekit=_contestant(9, 2), dbt=_contestant(9, 4)),
-            _swept(shape(500, 4, 0.01, extract), lakekit=_contestant(9, 9), dbt=_contestant(9, 9)),
-            _swept(shape(500, 9, 0.01, extract), lakekit=_contestant(9, 3), dbt=_contestant(9, 8)),
+            swept(shape(500, 0, 0.01, extract), lakekit=contestant(9, 2), dbt=contestant(9, 4)),
+            swept(shape(500, 4, 0.01, extract), lakekit=contestant(9, 9), dbt=contestant(9, 9)),
+            swept(shape(500, 9, 0.01, extract), lakekit=contestant(9, 3), dbt=contestant(9, 8)),
         ]
     )
 
@@ -152,8 +123,8 @@ def test_most_versions_are_told_as_a_ratio_to_none(extract):
 def test_an_unchanged_extract_is_told_as_a_ratio_to_a_changed_one(extract):
     found = across(
         [
-            _swept(shape(500, 4, 0.0, extract), lakekit=_contestant(9, 1)),
-            _swept(shape(500, 4, 0.01, extract), lakekit=_contestant(9, 4)),
+            swept(shape(500, 4, 0.0, extract), lakekit=contestant(9, 1)),
+            swept(shape(500, 4, 0.01, extract), lakekit=contestant(9, 4)),
         ]
     )
 
@@ -172,15 +143,15 @@ def test_an_unchanged_extract_is_told_as_a_ratio_to_a_changed_one(extract):
     ],
 )
 def test_workloads_that_differ_in_more_are_not_told_as_a_ratio(other):
-    one = _swept(shape(500, 9, 0.01, "full"), lakekit=_contestant(9, 1))
+    one = swept(shape(500, 9, 0.01, "full"), lakekit=contestant(9, 1))
 
-    assert across([one, _swept(other, lakekit=_contestant(9, 1))]) == []
+    assert across([one, swept(other, lakekit=contestant(9, 1))]) == []
 
 
 def test_the_ratios_of_workloads_are_a_table_and_who_failed_has_none():
     failed = {"runs": [], "error": "run: no answer"}
-    none = _swept(shape(500, 0, 0.01, "full"), lakekit=_contestant(9, 2), dbt=_contestant(9, 1))
-    most = _swept(shape(500, 9, 0.01, "full"), lakekit=_contestant(9, 3), dbt=failed)
+    none = swept(shape(500, 0, 0.01, "full"), lakekit=contestant(9, 2), dbt=contestant(9, 1))
+    most = swept(shape(500, 9, 0.01, "full"), lakekit=contestant(9, 3), dbt=failed)
     ratios = across([none, most])
 
     text = markdown({"machine": MACHINE, "workloads": [none, most], "across": ratios})
@@ -201,65 +172,3 @@ def test_who_did_which_stage_of_a_cluster_is_a_table():
     assert "| stage | what | tasks of 0 | seconds of 0 | tasks of 1 | seconds of 1 |" in text
     assert "| 3 | a\\|b | 4 | 1.50 | 2 | 0.25 |" in text
     assert "| 5 | c | 0 | 0.00 | 1 | 2.00 |" in text
-
-
-def test_a_right_benchmark_has_no_faults():
-    part = summarise(_measured(lakekit=_contestant(9, 2), floor=_contestant(9, 1)))
-    others = {"small": {"wrong": []}, "cluster": {"correct": True}, "layouts": {}}
-
-    assert faults(_summary({**part, MODEL: True}, **others)) == []
-
-
-def test_the_faults_of_peers_are_results():
-    part = summarise(
-        _measured(
-            lakekit=_contestant(9, 2),
-            sqlmesh=_contestant(9, 2, correct=False),
-            dbt={"runs": [], "error": "run: no answer"},
-            mack={"absent": "its packages cannot be installed"},
-        )
-    )
-
-    assert faults(_summary(part)) == []
-
-
-@pytest.mark.parametrize(
-    ("lakekit", "why"),
-    [
-        (_contestant(9, 2, correct=False), "w: lakekit's table is wrong"),
-        ({"runs": [], "error": "run: out of memory\nat"}, "w: lakekit failed: run: out of memory"),
-    ],
-)
-def test_a_wrong_table_of_lakekit_or_none_is_a_fault(lakekit, why):
-    assert faults(_summary(summarise(_measured(lakekit=lakekit)))) == [why]
-
-
-def test_an_expectation_that_the_model_does_not_share_is_a_fault():
-    part = summarise(_measured(lakekit=_contestant(9, 2)))
-
-    assert faults(_summary({**part, MODEL: False})) == ["w: the expected table is not the model's"]
-
-
-@pytest.mark.parametrize("found", [{"wrong": ["one_03"]}, {"correct": False}])
-def test_a_wrong_table_beside_the_batches_is_a_fault(found):
-    assert faults(_summary(small=found)) == ["small: lakekit's table is wrong"]
-
-
-def test_a_measurement_that_failed_is_a_fault():
-    failed = {"error": "Traceback ...", "text": "failed; see build/bench/cluster.log"}
-
-    assert faults(_summary(cluster=failed)) == ["cluster: failed; see build/bench/cluster.log"]
-
-
-def test_a_cluster_of_which_one_executor_does_the_work_is_a_fault():
-    why = ["cluster: the work is not spread over the executors"]
-
-    assert faults(_summary(cluster={"correct": True, "spread": False})) == why
-
-
-@pytest.mark.parametrize(
-    ("busy", "spread"),
-    [({"0": 4.0, "1": 3.0}, True), ({"0": 9.0, "1": 1.0}, False), ({"0": 9.0}, False)],
-)
-def test_work_is_spread_if_each_executor_does_its_share(busy, spread):
-    assert is_spread(busy) == spread

@@ -11,7 +11,9 @@ from lakekit.errors import LakekitError
 from lakekit.extract import Answer
 from lakekit.landing import LandingWriter, Manifest, Request, publish
 from lakekit.runs.documents import Run, write_once
+from lakekit.runs.plan_tables import plan_tables
 from lakekit.sources import Source, load_source
+from lakekit.steps import PlanTables, PlanTablesResult
 from tests.fakes import MemoryObjectStore
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -165,3 +167,8 @@ def table(*snapshots: dict[str, Any], main: int | None = None, **changes: Any) -
         "refs": {"main": {"snapshot-id": head, "type": "branch"}} if head is not None else {},
         "snapshots": list(snapshots),
     } | changes  # fmt: skip
+
+
+def plan(store: MemoryObjectStore, *manifests: str, **tables: Any) -> PlanTablesResult:
+    step = PlanTables(run_id="r", source="shop", started_at=NOON, manifests=manifests)
+    return plan_tables(step, store, Catalog(**tables))

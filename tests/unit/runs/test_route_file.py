@@ -1,3 +1,5 @@
+"""A file that arrives becomes a landing and a run, once."""
+
 import gzip
 import json
 from datetime import timedelta
@@ -6,10 +8,10 @@ from typing import Any
 import pytest
 
 from lakekit import layout
-from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
+from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.landing import Manifest, load_manifest, pending_keys
 from lakekit.runs.plan_tables import batch_of
-from lakekit.runs.route_file import parse_inbox_key, route_file
+from lakekit.runs.route_file import route_file
 from lakekit.steps import LoadRequest, RouteFile, RouteFileResult
 from lakekit.validate import validate_landing
 from tests.fakes import MemoryObjectStore
@@ -206,18 +208,3 @@ def test_a_run_id_is_a_name_that_step_functions_takes(story: Story) -> None:
 
     assert len(name) <= 80
     assert json.dumps(name)[1:-1] == name
-
-
-@pytest.mark.parametrize(
-    "key", ["inbox/shop/a.ndjson", "inbox/shop/orders/", "raw/shop/orders/a.ndjson",
-            "inbox/Shop/orders/a.ndjson", "inbox/../orders/a.ndjson"]
-)  # fmt: skip
-def test_a_file_at_an_unknown_place_is_refused(key: str) -> None:
-    with pytest.raises(UnknownSourceError, match="belongs into inbox"):
-        parse_inbox_key(key)
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a", "a.txt.gz", "a.ndjson.zip", "ndjson", "a.json"])
-def test_a_file_with_an_unknown_ending_is_refused(name: str) -> None:
-    with pytest.raises(SourceShapeError, match="must end in"):
-        parse_inbox_key(f"inbox/shop/orders/{name}")

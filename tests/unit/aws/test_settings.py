@@ -1,0 +1,30 @@
+"""The settings of functions and jobs, as their environment has them."""
+
+import pytest
+
+from lakekit.aws.settings import read_settings
+from lakekit.errors import InvalidEnvironmentError
+
+ENVIRONMENT = {
+    "LAKEKIT_ENVIRONMENT": "dev",
+    "LAKEKIT_LANDING_BUCKET": "b",
+    "LAKEKIT_DATABASE": "d",
+    "LAKEKIT_WAREHOUSE": "s3://w",
+}
+
+
+def test_the_environment_is_read_at_the_door() -> None:
+    urls = '{"shop": "http://127.0.0.1:8000"}'
+    settings = read_settings(ENVIRONMENT | {"LAKEKIT_BASE_URLS": urls, "PATH": "/bin"})
+
+    assert settings.landing_bucket == "b"
+    assert settings.base_urls == {"shop": "http://127.0.0.1:8000"}
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [({"LAKEKIT_DATABASE": ""}, "database"), ({"LAKEKIT_BASE_URLS": "nonsense"}, "base_urls")],
+)
+def test_says_what_the_environment_lacks(change: dict[str, str], path: str) -> None:
+    with pytest.raises(InvalidEnvironmentError, match=f"environment: {path}"):
+        read_settings(ENVIRONMENT | change)

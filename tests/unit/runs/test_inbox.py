@@ -1,0 +1,21 @@
+"""Which keys of the inbox are refused."""
+
+import pytest
+
+from lakekit.errors import SourceShapeError, UnknownSourceError
+from lakekit.runs.inbox import parse_inbox_key
+
+
+@pytest.mark.parametrize(
+    "key", ["inbox/shop/a.ndjson", "inbox/shop/orders/", "raw/shop/orders/a.ndjson",
+            "inbox/Shop/orders/a.ndjson", "inbox/../orders/a.ndjson"]
+)  # fmt: skip
+def test_a_file_at_an_unknown_place_is_refused(key: str) -> None:
+    with pytest.raises(UnknownSourceError, match="belongs into inbox"):
+        parse_inbox_key(key)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a", "a.txt.gz", "a.ndjson.zip", "ndjson", "a.json"])
+def test_a_file_with_an_unknown_ending_is_refused(name: str) -> None:
+    with pytest.raises(SourceShapeError, match="must end in"):
+        parse_inbox_key(f"inbox/shop/orders/{name}")
