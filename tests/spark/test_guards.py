@@ -12,7 +12,7 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.sql import row_hash
 from lakekit.sql.identifiers import quote
-from tests.spark.conftest import CONTRACT, MOVED, SILENT, TIMED
+from tests.spark.people import CONTRACT, MOVED, SILENT, TIMED
 from tests.spark.phases import at_the_end_of, crash_at_the_end_of
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo", "at": "2026-01-01T00:00:00Z"}

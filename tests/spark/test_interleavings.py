@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lakekit.spark import branch, pin, publish, scd2
-from tests.spark.conftest import REFUSED, SILENT, TIMED
+from tests.spark.people import REFUSED, SILENT, TIMED
 from tests.spark.phases import (
     PHASES,
     ann,

@@ -5,7 +5,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS, LATER_UNTIL
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 
 def grown(text, *names):

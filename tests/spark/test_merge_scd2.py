@@ -17,7 +17,7 @@ from lakekit.spark import publish, scd2
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.lines import file_uri
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.people import CONTRACT, TIMED
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}

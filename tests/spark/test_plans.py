@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakekit.spark import context, late_facts, stage
 from lakekit.spark.session import session_settings
 from lakekit.sql.line_hash import DIGEST
-from tests.spark.conftest import ANN, BEN, TIMED
+from tests.spark.people import ANN, BEN, TIMED
 
 NARROW = {"id", "_is_current", "_valid_from", "_row_hash"}
 

@@ -15,7 +15,7 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.contracts import Contract, load_contract
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 SEQUENCED = CONTRACT.replace(
     "  - {name: city, type: string}",

@@ -25,7 +25,7 @@ from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 
 OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(

@@ -4,7 +4,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 """
 
 from lakekit.contracts import load_contract
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 TEXT = CONTRACT.replace(
     "  - {name: city, type: string}",

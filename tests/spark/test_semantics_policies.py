@@ -9,7 +9,7 @@ from lakekit.contracts import load_contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 from tests.spark.test_semantics_late import TEXT, at, gone, told, with_history
 
 

@@ -8,7 +8,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError, TooManyDeletedError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 from tests.spark.test_semantics_late import TEXT, at, told, with_history
 
 SCOPED = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))

@@ -16,7 +16,7 @@ from lakekit.spark.order import Sight
 from lakekit.spark.shown import shown_counts
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST, LINES, reading
-from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED, TIMED
+from tests.spark.people import ANN, BEN, CONTRACT, MOVED, TIMED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")
 CAT = {"id": 3, "name": "Cat", "city": "Rome"}

@@ -9,7 +9,7 @@ from lakekit.contracts import load_contract
 from lakekit.errors import TooManyRejectedError
 from lakekit.spark import context, scd2, sift, small, stage
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.people import CONTRACT, TIMED
 
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled": "true"}
 ONCE = small.PLANNED_ONCE
