@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
-from lakekit.spark import known, sift, small
+from lakekit.spark import known, sift, small, stage
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 from tests.spark.people import CONTRACT
@@ -63,6 +63,24 @@ def every_full_extract_is_sifted(
 ) -> None:
     """Leave out known lines, however few of them there are."""
     monkeypatch.setattr(sift, "ENOUGH", 0)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """How many lines were parsed, for each full reading of a batch; None if all of them."""
+    done: list[int | None] = []
+
+    def told(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*asked: Any, **options: Any) -> Any:
+            sides = read(*asked, **options)
+            done.append(sides.records.count() if sides.sifted else None)
+            return sides
+
+        return reading
+
+    for name in ("read_sides", "read_whole"):
+        monkeypatch.setattr(stage, name, told(getattr(stage, name)))
+    return done
 
 
 _numbers = count()

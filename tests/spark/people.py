@@ -1,4 +1,4 @@
-"""The contract of people that most tests merge by, its variants, and two of these people."""
+"""The contract of people that most tests merge by, its variants, and three of these people."""
 
 from lakekit.contracts import load_contract
 
@@ -29,6 +29,7 @@ REFUSED = load_contract(
 
 ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
 BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
+CAT = {"id": 3, "name": "Cat", "city": "Rome"}
 # The versions after Ann has moved on the second day.
 MOVED = [
     (1, "Ann", "Oslo", 1, 2, False),
