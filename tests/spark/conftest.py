@@ -15,7 +15,8 @@ from lakekit.contracts import Contract, load_contract
 from lakekit.spark import known, sift, small, stage
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
-from tests.spark.people import CONTRACT
+from tests.spark.people import CONTRACT, TIMED
+from tests.spark.phases import ann, ben
 
 
 @pytest.fixture(scope="session")
@@ -119,6 +120,17 @@ def load(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) ->
         return merge_scd2(spark, promise, batch, table, staging=(tmp_path / "s").as_uri(), **over)
 
     return run
+
+
+@pytest.fixture
+def told(load: Load) -> Load:
+    """Merge changes by the times of their records, after those of the first day."""
+
+    def tell(day: int, *records: dict[str, Any], **over: Any) -> Any:
+        return load(day, *records, **{"extract": "changes", "promise": TIMED, **over})
+
+    tell(1, ann("Oslo", 1), ben("Bonn", 1))
+    return tell
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_without_a_look_at_the_companion_a_run_that_only_told_it_is_not_noticed(
     """Main has not moved: the version that was said again does not come back.
 
     With the guard:
-    `test_interleavings.py::test_another_run_that_only_tells_the_companion[check]`.
+    `test_interleavings_told.py::test_another_run_that_only_tells_the_companion[check]`.
     """
     load(1, ANN, extract="incremental", promise=SILENT)
     monkeypatch.setattr(pin.Pin, "_tellers", lambda *_: iter(()))
@@ -107,7 +107,8 @@ def test_without_a_look_at_the_companion_a_run_that_only_told_it_is_not_noticed(
 def test_without_the_branches_what_a_run_under_way_has_told_counts(load, rows, monkeypatch):
     """Ann is taken for present in an extract that lacked her.
 
-    With the guard: `test_interleavings.py::test_what_a_crashed_run_has_told_does_not_count_yet`.
+    With the guard:
+    `test_interleavings_crashed.py::test_what_a_crashed_run_has_told_does_not_count_yet`.
     """
     ben = {**BEN, "at": "2026-01-01T00:00:00Z"}
     rome = {**ANN, "city": "Rome", "at": "2026-01-02T00:00:00Z"}
