@@ -13,10 +13,12 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
 from lakekit.spark import known, sift, small, stage
+from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 from tests.spark.people import CONTRACT, TIMED
 from tests.spark.phases import ann, ben
+from tests.spark.rebuilt import NEW, World, person
 
 
 @pytest.fixture(scope="session")
@@ -145,3 +147,25 @@ def rows(spark: SparkSession, table: str) -> Callable[..., list[tuple[Any, ...]]
         return [tuple(row) for row in spark.sql(query).collect()]
 
     return read
+
+
+@pytest.fixture(scope="module")
+def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(spark, f"lake.local.t{next(_numbers)}", tmp_path_factory.mktemp("landing"))
+    world.merge(2, person(1, "ann", 1), person(2, "ben", 1), person(3, "cid", 1))
+    world.merge(9, person(1, "anna", 8), person(2, "ben", 1))
+    late, tagged = person(1, "anne", 5), person(2, "ben", 11, tags={"a": 1})
+    world.merge(12, late, tagged, text=NEW, extract="incremental")
+    return world
+
+
+@pytest.fixture
+def world(built: World) -> Iterator[World]:
+    """Three runs, merged once for a module; after each test main is what it was."""
+    names = (built.table, f"{built.table}_facts")
+    heads = {name: main_snapshot(built.spark, name) for name in names}
+    yield built
+    for name, head in heads.items():
+        built.damage(
+            f"CALL lake.system.set_current_snapshot('{name.removeprefix('lake.')}', {head})"
+        )
