@@ -7,8 +7,8 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
+from tests.spark.late import TEXT, at, gone, told
 from tests.spark.test_later_columns import grown
-from tests.spark.test_semantics_late import TEXT, at, gone, told
 
 GROWN = grown(TEXT, "zip").replace("[name]", "[name, zip]")
 ZIP = load_contract(GROWN)

@@ -13,8 +13,8 @@ from lakekit.spark.context import Merge
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
+from tests.spark.late import TEXT, at, told
 from tests.spark.people import CONTRACT, SILENT
-from tests.spark.test_semantics_late import TEXT, at, told
 
 STRICT = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.1"))
 MORE = load_contract(
