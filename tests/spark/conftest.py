@@ -1,7 +1,7 @@
 """One Spark session for the whole run; a table of its own for every test."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -13,7 +13,9 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
 from lakekit.spark import known, sift, small, stage
+from lakekit.spark.context import Merge
 from lakekit.spark.iceberg import main_snapshot
+from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
 from tests.spark.people import CONTRACT, TIMED
@@ -99,6 +101,13 @@ def contract() -> Contract:
     return load_contract(CONTRACT)
 
 
+def land(file: Path, records: Iterable[Any]) -> str:
+    """Write records, and raw lines as they are; return where."""
+    lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return str(file)
+
+
 Load = Callable[..., MergeResult]
 
 
@@ -108,14 +117,11 @@ def load(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) ->
     runs = count()
 
     def run(day: int, *records: Any, run_id: str = "", promise: Contract = contract, **over: Any):
-        file = tmp_path / f"run{next(runs)}.ndjson"
-        lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
-        file.write_text("".join(f"{line}\n" for line in lines))
         batch = Batch(
             run_id=run_id or f"run-{day}",
             extract=over.pop("extract", "full"),
             extraction_time=datetime(2026, 1, day, tzinfo=UTC),
-            files=(str(file),),
+            files=(land(tmp_path / f"run{next(runs)}.ndjson", records),),
             bytes=over.pop("size", None),
             **over.pop("known", {}),
         )
@@ -133,6 +139,25 @@ def told(load: Load) -> Load:
 
     tell(1, ann("Oslo", 1), ben("Bonn", 1))
     return tell
+
+
+@pytest.fixture
+def plan(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) -> Any:
+    """Preview the merge of records (or raw lines); `plan.merge` is that merge."""
+
+    def preview(
+        day: int, *records: Any, promise: Contract = contract, extract: Any = "full", rows: int = 5
+    ) -> Any:
+        batch = Batch(
+            run_id=f"run-{day}",
+            extract=extract,
+            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
+            files=(land(tmp_path / "plan.ndjson", records),),
+        )
+        preview.merge = Merge(spark, promise, batch, table, (tmp_path / "p").as_uri())
+        return preview_merge(preview.merge, rows=rows)
+
+    return preview
 
 
 @pytest.fixture
