@@ -1,7 +1,7 @@
 """One Spark session for the whole run; a table of its own for every test."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -12,44 +12,15 @@ from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import Contract, load_contract
-from lakekit.spark import known, sift, small
+from lakekit.spark import known, sift, small, stage
+from lakekit.spark.context import Merge
+from lakekit.spark.iceberg import main_snapshot
+from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
-
-CONTRACT = """
-contract: people
-source: people_api
-endpoint: {path: /people}
-schema:
-  - {name: id, type: int}
-  - {name: name, type: string}
-  - {name: city, type: string}
-history: {keys: [id], max_deleted_ratio: 1}
-quality: {max_rejected_ratio: 0.6}
-"""
-_TIMED = CONTRACT.replace(
-    "  - {name: city, type: string}",
-    "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
-).replace("keys: [id]", "keys: [id], sequence_by: at")
-TIMED = load_contract(_TIMED)
-# A record that says what is known leaves the table as it is; only the companion knows of it.
-SILENT = load_contract(_TIMED.replace("sequence_by: at", "sequence_by: at, untracked: ignore"))
-REFUSED = load_contract(
-    _TIMED.replace(
-        "sequence_by: at",
-        "sequence_by: at, late_changes: quarantine, apply_as_deletes: name = 'gone'",
-    )
-)
-
-
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
-BEN = {"id": 2, "name": "Ben", "city": "Bonn"}
-# The versions after Ann has moved on the second day.
-MOVED = [
-    (1, "Ann", "Oslo", 1, 2, False),
-    (1, "Ann", "Rome", 2, None, True),
-    (2, "Ben", "Bonn", 1, None, True),
-]
+from tests.spark.people import CONTRACT, TIMED
+from tests.spark.phases import ann, ben
+from tests.spark.rebuilt import NEW, World, person
 
 
 @pytest.fixture(scope="session")
@@ -99,6 +70,24 @@ def every_full_extract_is_sifted(
     monkeypatch.setattr(sift, "ENOUGH", 0)
 
 
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """How many lines were parsed, for each full reading of a batch; None if all of them."""
+    done: list[int | None] = []
+
+    def told(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*asked: Any, **options: Any) -> Any:
+            sides = read(*asked, **options)
+            done.append(sides.records.count() if sides.sifted else None)
+            return sides
+
+        return reading
+
+    for name in ("read_sides", "read_whole"):
+        monkeypatch.setattr(stage, name, told(getattr(stage, name)))
+    return done
+
+
 _numbers = count()
 
 
@@ -112,6 +101,13 @@ def contract() -> Contract:
     return load_contract(CONTRACT)
 
 
+def land(file: Path, records: Iterable[Any]) -> str:
+    """Write records, and raw lines as they are; return where."""
+    lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return str(file)
+
+
 Load = Callable[..., MergeResult]
 
 
@@ -121,20 +117,47 @@ def load(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) ->
     runs = count()
 
     def run(day: int, *records: Any, run_id: str = "", promise: Contract = contract, **over: Any):
-        file = tmp_path / f"run{next(runs)}.ndjson"
-        lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
-        file.write_text("".join(f"{line}\n" for line in lines))
         batch = Batch(
             run_id=run_id or f"run-{day}",
             extract=over.pop("extract", "full"),
             extraction_time=datetime(2026, 1, day, tzinfo=UTC),
-            files=(str(file),),
+            files=(land(tmp_path / f"run{next(runs)}.ndjson", records),),
             bytes=over.pop("size", None),
             **over.pop("known", {}),
         )
         return merge_scd2(spark, promise, batch, table, staging=(tmp_path / "s").as_uri(), **over)
 
     return run
+
+
+@pytest.fixture
+def told(load: Load) -> Load:
+    """Merge changes by the times of their records, after those of the first day."""
+
+    def tell(day: int, *records: dict[str, Any], **over: Any) -> Any:
+        return load(day, *records, **{"extract": "changes", "promise": TIMED, **over})
+
+    tell(1, ann("Oslo", 1), ben("Bonn", 1))
+    return tell
+
+
+@pytest.fixture
+def plan(spark: SparkSession, table: str, contract: Contract, tmp_path: Path) -> Any:
+    """Preview the merge of records (or raw lines); `plan.merge` is that merge."""
+
+    def preview(
+        day: int, *records: Any, promise: Contract = contract, extract: Any = "full", rows: int = 5
+    ) -> Any:
+        batch = Batch(
+            run_id=f"run-{day}",
+            extract=extract,
+            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
+            files=(land(tmp_path / "plan.ndjson", records),),
+        )
+        preview.merge = Merge(spark, promise, batch, table, (tmp_path / "p").as_uri())
+        return preview_merge(preview.merge, rows=rows)
+
+    return preview
 
 
 @pytest.fixture
@@ -149,3 +172,25 @@ def rows(spark: SparkSession, table: str) -> Callable[..., list[tuple[Any, ...]]
         return [tuple(row) for row in spark.sql(query).collect()]
 
     return read
+
+
+@pytest.fixture(scope="module")
+def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(spark, f"lake.local.t{next(_numbers)}", tmp_path_factory.mktemp("landing"))
+    world.merge(2, person(1, "ann", 1), person(2, "ben", 1), person(3, "cid", 1))
+    world.merge(9, person(1, "anna", 8), person(2, "ben", 1))
+    late, tagged = person(1, "anne", 5), person(2, "ben", 11, tags={"a": 1})
+    world.merge(12, late, tagged, text=NEW, extract="incremental")
+    return world
+
+
+@pytest.fixture
+def world(built: World) -> Iterator[World]:
+    """Three runs, merged once for a module; after each test main is what it was."""
+    names = (built.table, f"{built.table}_facts")
+    heads = {name: main_snapshot(built.spark, name) for name in names}
+    yield built
+    for name, head in heads.items():
+        built.damage(
+            f"CALL lake.system.set_current_snapshot('{name.removeprefix('lake.')}', {head})"
+        )

@@ -34,6 +34,18 @@ def ben(city: str, day: int) -> dict[str, Any]:
     return {"id": 2, "name": "Ben", "city": city, "at": f"2026-01-{day:02}T00:00:00Z"}
 
 
+def compaction(table: str) -> str:
+    name = table.removeprefix("lake.")
+    options = "options => map('rewrite-all', 'true')"
+    return f"CALL lake.system.rewrite_data_files(table => '{name}', {options})"
+
+
+def expiry(table: str) -> str:
+    name = table.removeprefix("lake.")
+    older = "older_than => TIMESTAMP '9999-01-01 00:00:00'"
+    return f"CALL lake.system.expire_snapshots(table => '{name}', retain_last => 1, {older})"
+
+
 class Crash(BaseException):
     """The process is gone: no handler of errors sees it."""
 

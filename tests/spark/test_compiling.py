@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from lakekit.contracts import load_contract
-from tests.spark.conftest import ANN, BEN, CONTRACT, REFUSED, TIMED
+from tests.spark.people import ANN, BEN, CONTRACT, REFUSED, TIMED
 
 PEOPLE = load_contract(CONTRACT)
 

@@ -3,7 +3,7 @@
 A record is named by its day of January, the day it holds from; a run by the day of its extract.
 """
 
-from tests.spark.test_semantics_late import at, gone, told
+from tests.spark.late import at, gone, told
 
 
 def counts(done):

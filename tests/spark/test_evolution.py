@@ -6,8 +6,8 @@ from lakekit.contracts import load_contract
 from lakekit.spark import scd2
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS
-from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, told
+from tests.spark.late import TEXT, at, told
+from tests.spark.people import CONTRACT
 
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:"))
 REVERSION = load_contract(

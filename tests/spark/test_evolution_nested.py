@@ -4,8 +4,8 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, told
+from tests.spark.late import TEXT, at, told
+from tests.spark.people import CONTRACT
 
 
 @pytest.mark.parametrize(

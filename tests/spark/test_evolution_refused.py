@@ -5,7 +5,7 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 from tests.spark.test_evolution import FEWER, A, B
 
 

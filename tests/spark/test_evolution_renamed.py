@@ -5,9 +5,9 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.late import TEXT, at, gone, told
+from tests.spark.people import CONTRACT
 from tests.spark.test_evolution import MORE, A, B
-from tests.spark.test_semantics_late import TEXT, at, gone, told
 
 RENAMED = load_contract(
     CONTRACT.replace("name: city,", "name: town, renamed_from: city,").replace(

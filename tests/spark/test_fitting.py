@@ -3,7 +3,7 @@
 import pytest
 
 from lakekit.contracts import load_contract
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 PRICED = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(10,2)"'))
 

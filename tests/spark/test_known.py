@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import load_contract
 from lakekit.spark import known, stage
 from lakekit.spark.sift import read_whole
-from tests.spark.conftest import ANN, BEN, CONTRACT, MOVED
+from tests.spark.people import ANN, BEN, CONTRACT, MOVED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")
 

@@ -5,13 +5,8 @@ import pytest
 from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS, LATER_UNTIL
-from tests.spark.conftest import CONTRACT
-
-
-def grown(text, *names):
-    """The contract with more columns, tracked."""
-    columns = "".join(f"  - {{name: {name}, type: string}}\n" for name in names)
-    return text.replace("history:", f"{columns}history:")
+from tests.spark.later_columns import grown
+from tests.spark.people import CONTRACT
 
 
 def test_until_when_a_column_was_not_known_is_told_of_each(load, rows, spark, table):

@@ -9,8 +9,8 @@ from lakekit.contracts import load_contract
 from lakekit.layout import facts_table
 from lakekit.spark import plan
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.test_later_columns_late import GROWN, ZIP, contracts
-from tests.spark.test_semantics_late import TEXT, at, told
+from tests.spark.late import TEXT, at, told
+from tests.spark.later_columns import GROWN, ZIP, contracts
 
 
 @pytest.fixture

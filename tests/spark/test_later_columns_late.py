@@ -5,19 +5,9 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.contracts import load_contract
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.test_later_columns import grown
-from tests.spark.test_semantics_late import TEXT, at, gone, told
-
-GROWN = grown(TEXT, "zip").replace("[name]", "[name, zip]")
-ZIP = load_contract(GROWN)
-
-
-def contracts(option):
-    """The contract with an option: without the column, and with it."""
-    return [load_contract(t.replace("keys: [id]", f"keys: [id], {option}")) for t in (TEXT, GROWN)]
-
+from tests.spark.late import at, gone, told
+from tests.spark.later_columns import ZIP, contracts
 
 # Of each key: what the runs of some days say, and the versions of then. All held "a" since 2, and
 # said so again at 3, when the column came.

@@ -11,7 +11,7 @@ from lakekit.errors import CommitConflictError
 from lakekit.spark import maintenance
 from lakekit.spark.maintenance import maintain_table
 from lakekit.spark.reading import changes_between
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 from tests.spark.phases import before_scans
 
 EAGER = load_contract(

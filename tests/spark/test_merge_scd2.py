@@ -1,26 +1,12 @@
 """The specification of the merge: load 1, load 2, load 3, the whole table after each."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-
 import pytest
 
-from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.errors import (
-    CommitConflictError,
-    LateExtractError,
-    TooManyDeletedError,
-    TooManyRejectedError,
-)
-from lakekit.spark import publish, scd2
 from lakekit.spark.iceberg import main_snapshot
-from lakekit.spark.lines import file_uri
-from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.people import ANN, CONTRACT, TIMED
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
-ANN = {"id": 1, "name": "Ann", "city": "Oslo"}
 BEN = {"id": 2, "name": "Ben", "city": None}
 
 
@@ -125,87 +111,6 @@ def test_a_replay_changes_nothing(load, rows):
     assert not again.committed
 
 
-def test_a_bad_record_goes_to_quarantine_with_its_bytes_and_the_reason(load, spark, rows, table):
-    result = load(1, ANN, '{"id": "x", "name": 1}', '{"name":"no key"}', "not json", BEN)
-
-    found = spark.sql(f"SELECT _raw, _fault FROM {table}_quarantine ORDER BY _raw").collect()
-    assert [tuple(row) for row in found] == [
-        ("not json", "does not parse as the contract's schema"),
-        ('{"id": "x", "name": 1}', "does not parse as the contract's schema"),
-        ('{"name":"no key"}', "id: required, but null"),
-    ]
-    assert len(rows()) == result.opened == 2
-    assert result.quarantined == 3
-
-
-def test_a_replay_does_not_quarantine_twice(load, spark, table):
-    load(1, ANN, "not json", run_id="a")
-    load(1, ANN, "not json", run_id="a")
-
-    assert spark.sql(f"SELECT * FROM {table}_quarantine").count() == 1
-
-
-def test_too_many_bad_records_stop_the_run_and_change_nothing(load, rows):
-    load(1, ANN)
-
-    with pytest.raises(TooManyRejectedError, match="2 of 3 records"):
-        load(2, BEN, "x", "y")
-
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
-
-
-def test_too_many_deletes_stop_the_run_and_change_nothing(load, rows):
-    guarded = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.2"))
-    load(1, ANN, BEN, promise=guarded)
-
-    with pytest.raises(TooManyDeletedError, match="1 of 2 current keys"):
-        load(2, ANN, promise=guarded)
-
-    assert [row[-1] for row in rows()] == [True, True]
-
-
-def test_an_empty_full_extract_is_stopped_by_the_delete_guard(load, rows):
-    guarded = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.2"))
-    load(1, ANN, promise=guarded)
-
-    with pytest.raises(TooManyDeletedError):
-        load(2, promise=guarded)
-
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
-
-
-def test_an_extract_older_than_a_merged_one_is_refused(load, rows):
-    load(5, ANN)
-
-    with pytest.raises(LateExtractError, match="already merged"):
-        load(3, {**ANN, "city": "Rome"})
-
-    assert rows() == [(1, "Ann", "Oslo", 5, None, True)]
-
-
-@pytest.mark.parametrize("extract", ["full", "incremental", "changes"])
-def test_an_extract_older_than_one_that_changed_nothing_is_refused(load, rows, extract):
-    """The table does not show that one; its landing does."""
-    load(1, ANN, extract="incremental")
-    assert not load(5, ANN, extract="incremental").committed
-    until = {"merged_until": datetime(2026, 1, 5, tzinfo=UTC)}
-
-    with pytest.raises(LateExtractError, match=r"before 2026-01-05T00:00:00\.000000Z"):
-        load(3, {**ANN, "city": "Rome"}, extract=extract, known=until)
-
-    load(6, {**ANN, "city": "Bonn"}, extract=extract, known=until)
-    assert [row[2] for row in rows()] == ["Oslo", "Bonn"]
-
-
-def test_another_extract_of_the_same_moment_is_refused_if_it_differs(load, rows):
-    load(5, ANN, run_id="a")
-
-    with pytest.raises(LateExtractError):
-        load(5, {**ANN, "city": "Rome"}, run_id="b")
-
-    assert rows() == [(1, "Ann", "Oslo", 5, None, True)]
-
-
 def test_a_composite_key_is_one_key(load, rows):
     both = load_contract(CONTRACT.replace("keys: [id]", "keys: [id, name]"))
     load(1, ANN, {**ANN, "name": "Eva"}, promise=both)
@@ -236,53 +141,6 @@ def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
     assert load(3, first.replace('"x":1.0', '"x":null'), promise=nested).committed
 
 
-@pytest.mark.parametrize("turn", [1, -1])
-def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, tmp_path, turn):
-    files = [tmp_path / name for name in ("z #1 \u00fc.ndjson", "a%20 [b].ndjson")][::turn]
-    for number, file in enumerate(files):
-        file.write_text(f'{{"id": 1, "name": "{number}"}}\n')
-    batch = Batch(
-        run_id="a",
-        extract="full",
-        extraction_time=datetime(2026, 1, 1, tzinfo=UTC),
-        files=tuple(map(str, files)),
-    )
-
-    merge_scd2(spark, load_contract(CONTRACT), batch, table, staging=tmp_path.as_uri())
-
-    row = spark.table(table).first()
-    assert (row["name"], row["_source_file"]) == ("1", file_uri(str(files[1])))
-
-
-def test_gives_up_after_some_lost_commits(load, rows, monkeypatch):
-    load(1, ANN)
-    monkeypatch.setattr(scd2, "ATTEMPTS", 2)
-    monkeypatch.setattr(publish, "fast_forward", lambda *_: None)
-
-    with pytest.raises(CommitConflictError, match="others wrote 2 times"):
-        load(2, BEN)
-
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True)]
-
-
-def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
-    contract = load_contract(Path("config/contracts/airports.yaml").read_text())
-    results = []
-    for release in ("20240806", "20250909", "20260905"):
-        batch = Batch(
-            run_id=release,
-            extract="full",
-            extraction_time=datetime.strptime(release, "%Y%m%d").replace(tzinfo=UTC),
-            files=(f"examples/airports/data/{release}.ndjson.gz",),
-        )
-        done = scd2.merge_scd2(spark, contract, batch, table, staging=tmp_path.as_uri())
-        results.append((done.opened, done.closed, done.deleted))
-
-    assert results == [(28226, 0, 0), (814, 770, 53), (12690, 12662, 600)]
-    assert spark.table(table).count() == 41730
-    assert spark.table(table).where("_is_current").count() == 28298
-
-
 def test_a_table_of_keys_alone_knows_which_are_there(load, rows):
     promise = load_contract(
         CONTRACT.replace("  - {name: name, type: string}\n", "").replace(
@@ -293,35 +151,6 @@ def test_a_table_of_keys_alone_knows_which_are_there(load, rows):
     load(2, {"id": 1}, promise=promise)
 
     assert rows("id") == [(1, 1, None, True), (2, 1, 2, False)]
-
-
-@pytest.mark.parametrize(
-    "line", [b'{"id": 2, "name": "\xff\xfe"}', b'[{"id": 2}, {"id": 3}]', b"null", b'{"id": 2']
-)
-def test_a_line_that_is_no_record_is_rejected_and_its_neighbours_are_not(
-    spark, contract, table, tmp_path, line
-):
-    done = merge_bytes(spark, contract, table, tmp_path, b'{"id": 1}\n' + line + b'\n{"id": 4}\n')
-
-    assert (done.opened, done.quarantined) == (2, 1)
-    assert {row["id"] for row in spark.table(table).collect()} == {1, 4}
-
-
-def test_a_byte_order_mark_and_blank_lines_are_no_records(spark, contract, table, tmp_path):
-    text = b'\xef\xbb\xbf{"id": 1, "name": "\xef\xbf\xbd"}\r\n\r\n \t\n{"id": 2}\n'
-
-    done = merge_bytes(spark, contract, table, tmp_path, text)
-
-    assert (done.opened, done.quarantined) == (2, 0)
-    assert {row["name"] for row in spark.table(table).collect()} == {"\ufffd", None}
-
-
-def merge_bytes(spark, contract, table, folder, text):
-    file = folder / "raw.ndjson"
-    file.write_bytes(text)
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
-    batch = Batch(run_id="r", extract="full", extraction_time=moment, files=(str(file),))
-    return merge_scd2(spark, contract, batch, table, staging=(folder / "s").as_uri())
 
 
 @pytest.mark.parametrize("extract", ["full", "changes"])

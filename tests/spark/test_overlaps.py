@@ -10,7 +10,7 @@ from pyspark import inheritable_thread_target
 from lakekit.batch import Batch
 from lakekit.spark import small
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import SILENT
+from tests.spark.people import SILENT
 from tests.spark.phases import ann, at_the_end_of
 
 PATIENCE = 120

@@ -1,34 +1,24 @@
 """What a merge would do is told, and nothing is done."""
 
-import json
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import LateExtractError, TooManyDeletedError
-from lakekit.spark.context import Merge
-from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT, SILENT
-from tests.spark.test_semantics_late import TEXT, at, told
+from tests.spark.late import at
+from tests.spark.people import CONTRACT, SILENT, TIMED
 
 STRICT = load_contract(CONTRACT.replace("max_deleted_ratio: 1", "max_deleted_ratio: 0.1"))
+APPEND = load_contract(CONTRACT.replace("keys: [id]", "mode: append, keys: [id]"))
 MORE = load_contract(
     CONTRACT.replace(
         "  - {name: city, type: string}",
         "  - {name: city, type: string}\n  - {name: tags, type: array<string>}",
     )
 )
-TIMED = load_contract(
-    CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
-        "keys: [id]", "keys: [id], sequence_by: at"
-    )
-)
-APPEND = load_contract(CONTRACT.replace("keys: [id]", "mode: append, keys: [id]"))
 
 
 @pytest.fixture
@@ -40,22 +30,6 @@ def files(spark, table):
         path for each in (name, f"{name}_facts", f"{name}_quarantine")
         for path in (folder / each).rglob("*")
     )  # fmt: skip
-
-
-@pytest.fixture
-def plan(spark, table, contract, tmp_path):
-    def preview(day, *records, promise=contract, extract="full", rows=5):
-        file = tmp_path / "plan.ndjson"
-        lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
-        file.write_text("".join(f"{line}\n" for line in lines))
-        batch = Batch(
-            run_id=f"run-{day}", extract=extract, files=(str(file),),
-            extraction_time=datetime(2026, 1, day, tzinfo=UTC),
-        )  # fmt: skip
-        preview.merge = Merge(spark, promise, batch, table, (tmp_path / "p").as_uri())
-        return preview_merge(preview.merge, rows=rows)
-
-    return preview
 
 
 def test_tells_what_a_run_opens_closes_deletes_and_rejects_and_leaves_no_trace(
@@ -134,35 +108,15 @@ def test_a_version_between_two_is_told_as_late_and_the_companion_stays_as_it_is(
     assert files() == before
 
 
-@pytest.mark.parametrize("city", ["string", "struct<town:string,zip:string>"])
-def test_what_a_dropped_column_tells_apart_is_told_apart(load, plan, spark, table, tmp_path, city):
-    text = TEXT.replace("city, type: string", f'city, type: "{city}"')
-    fewer = text.replace("town:string,", "")
-    if fewer == text:
-        fewer = text.replace('  - {name: city, type: "string"}\n', "")
-    towns = [town if city == "string" else {"town": town} for town in "xyz"]
-    days = zip((5, 7, 9), "aba", towns, strict=True)
-    said = [at(day, name, city=town) for day, name, town in days]
-    told(load, "changes", 10, *said, promise=load_contract(text))
-    create_or_evolve(spark, load_contract(fewer), table)
-
-    seen = plan(11, at(7, "a"), promise=load_contract(fewer), extract="changes").result
-
-    merge = plan.merge
-    done = merge_scd2(spark, merge.contract, merge.batch, table, staging=merge.place)
-    assert seen == done.model_copy(update={"snapshot_id": None, "committed": False})
-    assert spark.table(table).count() == 2
-
-
 def test_a_run_that_has_only_told_the_companion_is_merged(load, plan):
-    load(1, timed(1, "a"), promise=SILENT, extract="changes")
-    done = load(5, timed(5, "a"), promise=SILENT, extract="changes")
+    load(1, at(1, "a"), promise=SILENT, extract="changes")
+    done = load(5, at(5, "a"), promise=SILENT, extract="changes")
 
-    seen = plan(5, timed(5, "a"), promise=SILENT, extract="changes")
+    seen = plan(5, at(5, "a"), promise=SILENT, extract="changes")
 
     assert not done.committed
     assert (seen.merged, seen.result.unchanged) == (True, 0)
-    assert not plan(6, timed(6, "a"), promise=SILENT, extract="changes").merged
+    assert not plan(6, at(6, "a"), promise=SILENT, extract="changes").merged
 
 
 def test_values_that_are_the_same_are_no_changes(load, plan):
@@ -193,32 +147,3 @@ def test_refuses_what_the_merge_refuses(load, plan):
         plan(6, {"id": 1}, promise=STRICT)
     with pytest.raises(LateExtractError, match="already merged"):
         plan(4, {"id": 1}, {"id": 2}, promise=STRICT)
-
-
-def test_a_late_record_beside_a_new_and_a_renamed_column_is_told(load, plan):
-    text = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:")
-    text = text.replace("keys: [id]", "keys: [id], sequence_by: at")
-    before = load_contract(text)
-    more = "name: town, type: string, renamed_from: city}\n  - {name: zip, type: int}"
-    after = load_contract(text.replace("name: city, type: string}", more))
-    load(9, timed(9, "a", city="x"), timed(10, "a", city="x"), promise=before)
-
-    told = plan(11, timed(5, "b", town="y", zip=1), promise=after, extract="incremental")
-
-    assert any("RENAME COLUMN `city`" in statement for statement in told.evolves)
-    assert [(row["change"], row["from"].day) for row in told.samples["late"]] == [("insert", 5)]
-
-
-def test_a_table_that_begins_to_keep_versions_is_seen_as_it_will_be(load, plan):
-    """What the full extracts of scd1 said before its row of a key, that row has replaced."""
-    latest = load_contract(TEXT.replace("keys: [id]", "keys: [id], mode: scd1"))
-    told(load, "full", 10, at(5, "a"), promise=latest)
-    told(load, "full", 20, at(15, "b"), promise=latest)
-
-    seen = plan(21, at(3, "c"), promise=load_contract(TEXT), extract="changes")
-
-    assert [(row["from"].day, row["to"].day) for row in seen.samples["late"]] == [(3, 15)]
-
-
-def timed(day, name, **more):
-    return {"id": 1, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}

@@ -19,7 +19,7 @@ from lakekit.spark.jars import PACKAGES, S3_PACKAGES, class_path
 from lakekit.spark.maintenance import maintain_table
 from lakekit.spark.reading import changes_between
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import ANN, BEN, CONTRACT
+from tests.spark.people import ANN, BEN, CONTRACT
 
 # Manifests so small that files of two partitions need not share one.
 EAGER = load_contract(

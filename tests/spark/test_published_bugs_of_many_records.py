@@ -12,7 +12,7 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.contracts import load_contract
 from lakekit.spark import small
 from lakekit.spark.scd2 import merge_scd2
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 
 class Many(NamedTuple):

@@ -6,7 +6,7 @@ from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError, TooManyDeletedError
 from lakekit.spark.iceberg import load_table
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import ANN, BEN, CONTRACT
+from tests.spark.people import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 
 CITY = "  - {name: city, type: string}"

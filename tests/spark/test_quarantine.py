@@ -9,7 +9,7 @@ from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark import quarantine, scd2
-from tests.spark.conftest import ANN, BEN, CONTRACT
+from tests.spark.people import ANN, BEN, CONTRACT
 
 TIES = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], tie_break: quarantine"))
 EXPIRE = (

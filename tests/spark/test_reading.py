@@ -12,7 +12,7 @@ from lakekit.spark.reading import changes_between, current_rows, rows_as_of
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.sql import reading
 from tests.docs.pages import ROOT, snippets
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 TEXT = """
 contract: airports

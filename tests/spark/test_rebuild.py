@@ -1,107 +1,18 @@
 """A table is derived again from its landed runs."""
 
-import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from lakekit.batch import Batch
 from lakekit.contracts import load_contract
-from lakekit.errors import (
-    CommitConflictError,
-    InvalidStepInputError,
-    InvariantViolatedError,
-    LandingCorruptError,
-)
-from lakekit.spark import rebuild
-from lakekit.spark.evidence import published_runs, seen_runs, shown_runs, told_runs
+from lakekit.errors import InvalidStepInputError, InvariantViolatedError
+from lakekit.spark.evidence import published_runs, shown_runs, told_runs
 from lakekit.spark.given_keys import read_keys
-from lakekit.spark.iceberg import main_snapshot
-from lakekit.spark.pin import pin
-from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.line_hash import DIGEST
-from tests.spark.conftest import CONTRACT
-from tests.spark.phases import crash_at_the_end_of
-
-OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
-    "keys: [id]", "keys: [id], sequence_by: at"
-)
-NEW = OLD.replace("history:", "  - {name: tags, type: 'map<string,int>'}\nhistory:", 1)
-
-
-class World:
-    """A table of three runs: Ann changes, then late too, Cid is gone, the contract grows."""
-
-    def __init__(self, spark, table: str, folder: Path) -> None:
-        self.spark, self.table, self.folder = spark, table, folder
-        self.staging = (folder / "s").as_uri()
-        self.runs: list[Run] = []
-
-    def merge(self, day: int, *records: dict, text: str = OLD, extract: str = "full") -> None:
-        file = self.folder / f"{day}.ndjson"
-        file.write_text("".join(json.dumps(record) + "\n" for record in records))
-        moment = datetime(2026, 1, day, tzinfo=UTC)
-        batch = Batch(
-            run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(str(file),)
-        )
-        run = Run(load_contract(text), batch)
-        create_or_evolve(self.spark, run.contract, self.table)
-        merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)
-        self.runs.append(run)
-
-    def rows(self, table: str = "") -> list[str]:
-        """Return all rows; which lines they show a rebuild leaves to the next full extract."""
-        frame = self.spark.table(table or self.table).drop(*DIGEST)
-        return sorted(str(row) for row in frame.collect())
-
-    def snapshots(self) -> int:
-        return self.spark.sql(f"SELECT * FROM {self.table}.snapshots").count()
-
-    def rebuild(self, **scope):
-        return rebuild_table(
-            self.spark, self.runs[-1].contract, self.runs, self.table,
-            staging=self.staging, scope=Scope(**scope),
-        )  # fmt: skip
-
-    def damage(self, *statements: str) -> None:
-        for statement in statements:
-            self.spark.sql(statement.format(t=self.table))
-
-
-def person(number: int, name: str, day: int, **more) -> dict:
-    return {"id": number, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}
-
-
-@pytest.fixture(scope="module")
-def built(spark, tmp_path_factory) -> World:
-    world = World(spark, "lake.local.rebuilt", tmp_path_factory.mktemp("landing"))
-    world.merge(2, person(1, "ann", 1), person(2, "ben", 1), person(3, "cid", 1))
-    world.merge(9, person(1, "anna", 8), person(2, "ben", 1))
-    late, tagged = person(1, "anne", 5), person(2, "ben", 11, tags={"a": 1})
-    world.merge(12, late, tagged, text=NEW, extract="incremental")
-    return world
-
-
-@pytest.fixture
-def world(built) -> Iterator[World]:
-    """Merged once; after each test main is what it was."""
-    names = (built.table, f"{built.table}_facts")
-    heads = {name: main_snapshot(built.spark, name) for name in names}
-    yield built
-    for name, head in heads.items():
-        built.damage(
-            f"CALL lake.system.set_current_snapshot('{name.removeprefix('lake.')}', {head})"
-        )
-
-
-def shadows(world: World) -> list[str]:
-    listed = world.spark.sql("SHOW TABLES IN lake.local").collect()
-    return [row["tableName"] for row in listed if "__rebuild" in row["tableName"]]
+from tests.spark.people import CONTRACT
+from tests.spark.rebuilt import NEW, World, person, shadows
 
 
 def test_a_table_without_fault_equals_its_rebuild_and_gets_no_commit(world):
@@ -175,17 +86,6 @@ def test_a_table_that_came_back_still_fills_its_later_columns(spark, table, tmp_
     assert [tuple(row) for row in ann_now] == [("9", True)]
 
 
-def test_a_run_that_was_merged_after_the_runs_were_collected_is_not_lost(world):
-    seen = pin(world.spark, world.runs[-1].contract, world.table)
-    world.damage("DELETE FROM {t} WHERE id = 3")
-    damaged = world.rows()
-
-    with pytest.raises(CommitConflictError, match="rebuild again"):
-        world.rebuild(seen=seen)
-
-    assert world.rows() == damaged
-
-
 def test_a_table_shows_its_runs_in_the_order_of_their_merges_after_a_rebuild_too(world):
     before = shown_runs(world.spark, world.table)
     world.damage("DELETE FROM {t} WHERE id = 3")
@@ -251,74 +151,6 @@ def test_facts_that_were_told_twice_are_not_wrong(world):
     result = world.rebuild()
 
     assert (result.facts_missing, result.facts_wrong, result.committed) == (0, 0, False)
-
-
-def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
-    world.damage("DELETE FROM {t} WHERE id = 3")
-    damaged = world.rows()
-    publish = rebuild.publish_replacement
-
-    def crash(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(rebuild, "publish_replacement", crash)
-    with pytest.raises(KeyboardInterrupt):
-        world.rebuild()
-    assert world.rows() == damaged
-
-    def late(spark, new, seen):
-        if seen.table == world.table:
-            world.damage("DELETE FROM {t} WHERE id = 2 AND NOT _is_current")
-        return publish(spark, new, seen)
-
-    monkeypatch.setattr(rebuild, "publish_replacement", late)
-    with pytest.raises(CommitConflictError, match="rebuild again"):
-        world.rebuild()
-    refs = world.spark.sql(f"SELECT name FROM {world.table}.refs").collect()
-    assert [row["name"] for row in refs] == ["main"]
-
-
-def test_what_a_rollback_took_off_main_is_seen(world):
-    before = main_snapshot(world.spark, world.table)
-    world.damage("DELETE FROM {t} WHERE id = 3")
-    after = main_snapshot(world.spark, world.table)
-    assert after not in seen_runs(world.spark, world.table).off_main
-
-    name = world.table.removeprefix("lake.")
-    world.damage(f"CALL lake.system.rollback_to_snapshot('{name}', {before})")
-
-    off_main = seen_runs(world.spark, world.table).off_main
-    assert (after in off_main, before in off_main) == (True, False)
-
-
-def test_what_a_run_under_way_has_told_stays(world, monkeypatch):
-    with crash_at_the_end_of(monkeypatch, "facts"):
-        world.merge(20, person(1, "Eve", 20))
-    companion = f"{world.table}_facts"
-    told = world.rows(companion)
-    assert any("run-20" in row for row in told)
-    assert "run-20" not in [each.run_id for each in told_runs(world.spark, world.table)]
-
-    world.rebuild()
-
-    assert world.rows(companion) == told
-
-
-def test_refuses_when_the_landing_lacks_a_run_that_the_table_shows(world):
-    with pytest.raises(LandingCorruptError, match="run-9"):
-        rebuild_table(
-            world.spark, load_contract(NEW), world.runs[2:], world.table, staging=world.staging
-        )
-
-
-def test_leaves_a_table_alone_that_is_named_like_a_shadow(world):
-    world.damage("CREATE TABLE {t}__rebuild (a int) USING iceberg")
-
-    with pytest.raises(InvalidStepInputError, match="is no shadow"):
-        world.rebuild()
-
-    assert shadows(world) == [f"{world.table.rpartition('.')[2]}__rebuild"]
-    world.damage("DROP TABLE {t}__rebuild PURGE")
 
 
 def test_a_table_that_appends_is_rebuilt_as_a_whole_only(spark, table, tmp_path):

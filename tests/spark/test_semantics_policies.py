@@ -8,9 +8,8 @@ from lakekit.batch import Batch
 from lakekit.contracts import load_contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, gone, told, with_history
+from tests.spark.late import at, gone, told, with_history
+from tests.spark.people import CONTRACT
 
 
 @pytest.mark.parametrize("policy", ["quarantine", "ignore"])
@@ -137,50 +136,6 @@ def test_null_keys_fail_a_run(load, spark, table, mode):
         load(2, {"id": 1}, {"id": 2}, {"id": None}, promise=promise)
 
     assert [row["id"] for row in spark.table(table).collect()] == [1]
-
-
-def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark, table):
-    text = TEXT.replace("track_history_columns: [name]", "track_history_except: [seen, at]")
-    whole = load_contract(text)
-    fewer = load_contract(text.replace("  - {name: city, type: string}\n", ""))
-    told(load, "changes", 20, at(1, "a", city="x"), at(5, "a", city="y"), promise=whole)
-    told(load, "changes", 21, at(10, "b", city="y"), at(12, "b", city="y"), promise=whole)
-    create_or_evolve(spark, fewer, table)
-
-    told(load, "changes", 22, at(7, "c"), promise=fewer)
-    assert rows("id, name, city") == [
-        (1, "a", "x", 1, 5, False),
-        (1, "a", "y", 5, 7, False),
-        (1, "c", None, 7, 10, False),
-        (1, "b", "y", 10, None, True),
-    ]
-
-    told(load, "changes", 23, at(11, "b"), at(7, None, op="D"), promise=fewer)
-    assert rows("id, name, city") == [
-        (1, "a", "x", 1, 5, False),
-        (1, "a", "y", 5, 7, False),
-        (1, "b", "y", 10, None, True),
-    ]
-
-
-@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
-def test_a_dropped_time_is_told_apart_by_its_microseconds(load, rows, spark, table, kind):
-    column = f"  - {{name: city, type: {kind}}}\n"
-    text = TEXT.replace("track_history_columns: [name]", "track_history_except: [seen, at]")
-    text = text.replace("  - {name: city, type: string}\n", column)
-    fewer = load_contract(text.replace(column, ""))
-    apart = [at(day, "a", city=f"2026-01-01T00:00:00.00000{day}") for day in (1, 5)]
-    told(load, "changes", 20, *apart, at(10, "b"), promise=load_contract(text))
-    create_or_evolve(spark, fewer, table)
-
-    told(load, "changes", 21, at(7, "c"), promise=fewer)
-
-    assert rows("id, name") == [
-        (1, "a", 1, 5, False),
-        (1, "a", 5, 7, False),
-        (1, "c", 7, 10, False),
-        (1, "b", 10, None, True),
-    ]
 
 
 def test_a_run_is_appended_once_though_its_snapshot_is_gone(spark, table, tmp_path):

@@ -6,12 +6,9 @@ A record is named by its day of January, the day it holds from; a run by the day
 import pytest
 
 from lakekit.contracts import load_contract
-from lakekit.errors import SchemaMismatchError, TooManyDeletedError
-from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
-from tests.spark.test_semantics_late import TEXT, at, told, with_history
-
-SCOPED = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))
+from lakekit.errors import TooManyDeletedError
+from tests.spark.late import SCOPED, at, told, with_history
+from tests.spark.people import CONTRACT
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -29,51 +26,6 @@ def test_an_untracked_scope_is_that_of_the_time_of_the_extract(load, rows, toget
     ]
 
 
-def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
-    text = TEXT.replace("name: seen,", "name: team, renamed_from: seen,")
-    renamed = load_contract(text.replace("keys: [id]", "keys: [id], delete_scope: [team]"))
-    other = at(4, "z", seen=1) | {"id": 2}
-    told(load, "full", 10, other, promise=SCOPED)
-    create_or_evolve(spark, renamed, table)
-
-    told(load, "changes", 11, at(3, "a", team=1), promise=renamed)
-
-    assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
-
-
-def test_a_scope_that_is_renamed_twice_is_known_and_needs_no_word_of_it(load, rows, spark, table):
-    told(load, "full", 10, at(4, "z", seen=1) | {"id": 2}, promise=SCOPED)
-    for now, was in (("team", "seen"), ("zone", "team")):
-        columns = TEXT.replace("name: seen,", f"name: {now}, renamed_from: {was},")
-        history = columns.replace("keys: [id]", f"keys: [id], delete_scope: [{now}]")
-        create_or_evolve(spark, load_contract(history), table)
-    plain = load_contract(history.replace("renamed_from: team, ", ""))
-    create_or_evolve(spark, plain, table)
-
-    told(load, "changes", 11, at(3, "a", zone=1), promise=plain)
-    told(load, "full", 12, at(5, "y", zone=2) | {"id": 3}, promise=plain)
-
-    assert rows("id, name, zone") == [
-        (1, "a", 1, 3, 10, False),
-        (2, "z", 1, 4, None, True),
-        (3, "y", 2, 5, None, True),
-    ]
-
-
-def test_a_name_of_a_scope_may_be_used_again_and_leave_its_column_again(load, rows, spark, table):
-    told(load, "full", 10, at(4, "z", seen=1) | {"id": 2}, promise=SCOPED)
-    scoped = TEXT.replace("keys: [id]", "keys: [id], delete_scope: [team]")
-    scoped = scoped.replace("name: seen,", "name: team, renamed_from: seen,")
-    for more in ("seen, type: int", "views, type: int, renamed_from: seen"):
-        text = scoped.replace("  - {name: op,", f"  - {{name: {more}}}\n  - {{name: op,")
-        create_or_evolve(spark, promise := load_contract(text), table)
-        scoped = scoped.replace(", renamed_from: seen", "")
-
-    told(load, "changes", 11, at(3, "a", team=1), promise=promise)
-
-    assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
-
-
 @pytest.mark.parametrize("deletes", ["close", "mark"])
 def test_most_of_a_scope_cannot_go_at_once_though_it_is_little_of_all(load, deletes):
     options = f"max_deleted_ratio: 0.5, delete_scope: [city], deletes: {deletes}"
@@ -89,29 +41,6 @@ def test_most_of_a_scope_cannot_go_at_once_though_it_is_little_of_all(load, dele
     new = {"id": 99, "city": "Bonn"}
     assert load(4, *here[:2], promise=promise).deleted == 1
     assert load(5, new, *others[10:], promise=promise).deleted == 10
-
-
-def test_extracts_without_scopes_go_on_counting_everywhere(load, rows, spark, table):
-    other = at(4, "z", seen=1) | {"id": 2}
-    told(load, "full", 10, other)
-    create_or_evolve(spark, SCOPED, table)
-
-    told(load, "changes", 11, at(3, "a", seen=2), promise=SCOPED)
-
-    assert rows("id, name, seen")[0] == (1, "a", 2, 3, 10, False)
-
-
-def test_scopes_of_other_columns_are_refused(load, rows, spark, table):
-    told(load, "full", 10, at(4, "z", seen=1), promise=SCOPED)
-    changed = load_contract(TEXT.replace("keys: [id]", "keys: [id], delete_scope: [city]"))
-    create_or_evolve(spark, changed, table)
-
-    with pytest.raises(
-        SchemaMismatchError, match=r"delete_scope is \['city'\], but was \['seen'\]"
-    ):
-        told(load, "changes", 11, at(3, "a", seen=1), promise=changed)
-
-    assert rows("id, name") == [(1, "z", 4, None, True)]
 
 
 def test_two_extracts_of_one_moment_count_within_the_scopes_of_both(load, rows):
@@ -151,16 +80,6 @@ def test_a_key_of_one_scope_ends_once_though_late_records_say_another(load, rows
     told(load, "full", 20, at(8, "b", seen=2), promise=promise)
     of_one = [row[1:] for row in rows("id, name") if row[0] == 1 and row[1]]
     assert of_one == [("a", 5, 10, False), ("b", 20, None, True)]
-
-
-def test_an_extract_from_before_there_were_scopes_tells_of_all(load, rows):
-    everywhere, scoped = with_history("mode: scd1"), "mode: scd1, delete_scope: [seen]"
-    told(load, "full", 10, at(2, "other", id=2, seen=1), promise=everywhere)
-
-    done = told(load, "changes", 11, at(5, "a", seen=1), promise=with_history(scoped))
-
-    assert (done.opened, done.superseded) == (0, 1)
-    assert rows("id, name") == [(2, "other", 2, None, True)]
 
 
 def test_the_latest_of_a_key_that_its_scope_lost_is_not_a_record_from_before(load, rows):
@@ -220,3 +139,28 @@ def test_scopes_need_no_sequence(load, rows):
         (2, "y", 1, None, True),
         (3, "x", 2, None, True),
     ]
+
+
+def test_a_key_that_moved_is_absent_from_the_scope_that_it_was_in_then(load, rows):
+    scoped = with_history("delete_scope: [seen]")
+    told(load, "changes", 9, at(1, "a", seen=1), at(8, "a", seen=2), promise=scoped)
+    told(load, "full", 5, at(1, "z", seen=1) | {"id": 2}, promise=scoped)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 1, 1, 5, False), (1, "a", 2, 8, None, True)]
+
+
+def test_a_late_move_into_the_scope_of_an_extract_that_lacks_the_key_ends_there(load, rows):
+    scoped = with_history("delete_scope: [seen]")
+    told(load, "changes", 9, at(1, "a", seen=2), promise=scoped)
+    told(load, "full", 10, at(1, "z", seen=1) | {"id": 2}, promise=scoped)
+    told(load, "changes", 11, at(3, "b", seen=1), promise=scoped)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 2, 1, 3, False), (1, "b", 1, 3, 10, False)]
+
+
+def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
+    partial = with_history("delete_scope: [seen], ignore_null_updates: true")
+    told(load, "changes", 4, at(1, "a", seen=1), at(2, "b"), promise=partial)
+    told(load, "full", 6, at(1, "z", seen=1) | {"id": 2}, promise=partial)
+
+    assert rows("id, name")[:2] == [(1, "a", 1, 2, False), (1, "b", 2, 6, False)]

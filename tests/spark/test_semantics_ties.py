@@ -3,7 +3,7 @@
 A record is named by its day of January, the day it holds from; a run by the day of its extract.
 """
 
-from tests.spark.test_semantics_late import at, gone, told, with_history
+from tests.spark.late import at, gone, told, with_history
 
 
 def test_a_version_that_a_late_change_cut_keeps_the_rank_of_its_record(load, rows):

@@ -5,7 +5,7 @@ from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.iceberg import table_property
 from lakekit.spark.tables import create_or_evolve, describe_table
-from tests.spark.conftest import CONTRACT, TIMED
+from tests.spark.people import CONTRACT, TIMED
 
 MORE = load_contract(
     CONTRACT.replace("id, type: int", "id, type: bigint")

@@ -15,7 +15,7 @@ from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import session_settings
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import CONTRACT
+from tests.spark.people import CONTRACT
 
 BY_TIME = CONTRACT.replace("city, type: string", "city, type: 'struct<since:timestamp>'").replace(
     "history:", "  - {name: at, type: timestamp}\nhistory:"

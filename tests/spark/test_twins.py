@@ -19,7 +19,7 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.conftest import _TIMED, ANN, BEN, CONTRACT, MOVED, SILENT
+from tests.spark.people import _TIMED, ANN, BEN, CONTRACT, MOVED, SILENT
 
 APPENDED = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
 DELETING = load_contract(

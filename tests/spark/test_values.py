@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit.contracts import load_contract
-from tests.spark.conftest import ANN, BEN, CONTRACT, TIMED
+from tests.spark.people import ANN, BEN, CONTRACT, TIMED
 
 
 def typed(kind):

@@ -4,7 +4,7 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.spark import small
-from tests.spark.conftest import ANN, BEN, CONTRACT
+from tests.spark.people import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 
 EVA = {"id": 3, "name": "Eva", "city": "Graz"}

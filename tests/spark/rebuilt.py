@@ -1,0 +1,66 @@
+"""A table of some runs that are landed, to be derived again."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakekit.batch import Batch
+from lakekit.contracts import load_contract
+from lakekit.spark.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.line_hash import DIGEST
+from tests.spark.people import CONTRACT
+
+OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
+    "keys: [id]", "keys: [id], sequence_by: at"
+)
+NEW = OLD.replace("history:", "  - {name: tags, type: 'map<string,int>'}\nhistory:", 1)
+
+
+class World:
+    """A table of three runs: Ann changes, then late too, Cid is gone, the contract grows."""
+
+    def __init__(self, spark, table: str, folder: Path) -> None:
+        self.spark, self.table, self.folder = spark, table, folder
+        self.staging = (folder / "s").as_uri()
+        self.runs: list[Run] = []
+
+    def merge(self, day: int, *records: dict, text: str = OLD, extract: str = "full") -> None:
+        file = self.folder / f"{day}.ndjson"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        moment = datetime(2026, 1, day, tzinfo=UTC)
+        batch = Batch(
+            run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(str(file),)
+        )
+        run = Run(load_contract(text), batch)
+        create_or_evolve(self.spark, run.contract, self.table)
+        merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)
+        self.runs.append(run)
+
+    def rows(self, table: str = "") -> list[str]:
+        """Return all rows; which lines they show a rebuild leaves to the next full extract."""
+        frame = self.spark.table(table or self.table).drop(*DIGEST)
+        return sorted(str(row) for row in frame.collect())
+
+    def snapshots(self) -> int:
+        return self.spark.sql(f"SELECT * FROM {self.table}.snapshots").count()
+
+    def rebuild(self, **scope):
+        return rebuild_table(
+            self.spark, self.runs[-1].contract, self.runs, self.table,
+            staging=self.staging, scope=Scope(**scope),
+        )  # fmt: skip
+
+    def damage(self, *statements: str) -> None:
+        for statement in statements:
+            self.spark.sql(statement.format(t=self.table))
+
+
+def person(number: int, name: str, day: int, **more) -> dict:
+    return {"id": number, "name": name, "at": f"2026-01-{day:02}T00:00:00Z", **more}
+
+
+def shadows(world: World) -> list[str]:
+    listed = world.spark.sql("SHOW TABLES IN lake.local").collect()
+    return [row["tableName"] for row in listed if "__rebuild" in row["tableName"]]
