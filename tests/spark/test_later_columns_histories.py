@@ -17,7 +17,7 @@ from tests.spark.combinations import CHANGES, MOVED, PARTIAL, SCOPED, Combinatio
 from tests.spark.random_histories import NAMES, PLACES, random_runs
 from tests.spark.replay import Replay
 
-pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
+pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
 LATER = ("name", "place")
 # The first run of which the contract may have them.
 SINCE = 3

@@ -16,7 +16,7 @@ from tests.spark.combinations import DEFAULT, LONG
 from tests.spark.random_histories import BAD, extraction_time, random_runs
 from tests.spark.replay import Replay
 
-pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_is_sifted")
+pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
 KEYS = 80
 QUICK = {"scope_tie_columns", "latest_of_all_kinds"}
 
