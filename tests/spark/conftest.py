@@ -1,7 +1,6 @@
 """One Spark session for the whole run; a table of its own for every test."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -18,6 +17,7 @@ from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import local_session, session_settings
+from tests.spark.landed import land
 from tests.spark.people import CONTRACT, TIMED
 from tests.spark.phases import ann, ben
 from tests.spark.rebuilt import NEW, World, person
@@ -99,13 +99,6 @@ def table() -> str:
 @pytest.fixture
 def contract() -> Contract:
     return load_contract(CONTRACT)
-
-
-def land(file: Path, records: Iterable[Any]) -> str:
-    """Write records, and raw lines as they are; return where."""
-    lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
-    file.write_text("".join(f"{line}\n" for line in lines))
-    return str(file)
 
 
 Load = Callable[..., MergeResult]

@@ -13,15 +13,15 @@ schema:
 history: {keys: [id], max_deleted_ratio: 1}
 quality: {max_rejected_ratio: 0.6}
 """
-_TIMED = CONTRACT.replace(
+TIMED_TEXT = CONTRACT.replace(
     "  - {name: city, type: string}",
     "  - {name: city, type: string}\n  - {name: at, type: timestamp}",
 ).replace("keys: [id]", "keys: [id], sequence_by: at")
-TIMED = load_contract(_TIMED)
+TIMED = load_contract(TIMED_TEXT)
 # A record that says what is known leaves the table as it is; only the companion knows of it.
-SILENT = load_contract(_TIMED.replace("sequence_by: at", "sequence_by: at, untracked: ignore"))
+SILENT = load_contract(TIMED_TEXT.replace("sequence_by: at", "sequence_by: at, untracked: ignore"))
 REFUSED = load_contract(
-    _TIMED.replace(
+    TIMED_TEXT.replace(
         "sequence_by: at",
         "sequence_by: at, late_changes: quarantine, apply_as_deletes: name = 'gone'",
     )

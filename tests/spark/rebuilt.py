@@ -1,6 +1,5 @@
 """A table of some runs that are landed, to be derived again."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,12 +9,10 @@ from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST
-from tests.spark.people import CONTRACT
+from tests.spark.landed import land
+from tests.spark.people import TIMED_TEXT
 
-OLD = CONTRACT.replace("history:", "  - {name: at, type: timestamp}\nhistory:").replace(
-    "keys: [id]", "keys: [id], sequence_by: at"
-)
-NEW = OLD.replace("history:", "  - {name: tags, type: 'map<string,int>'}\nhistory:", 1)
+NEW = TIMED_TEXT.replace("history:", "  - {name: tags, type: 'map<string,int>'}\nhistory:", 1)
 
 
 class World:
@@ -26,13 +23,12 @@ class World:
         self.staging = (folder / "s").as_uri()
         self.runs: list[Run] = []
 
-    def merge(self, day: int, *records: dict, text: str = OLD, extract: str = "full") -> None:
-        file = self.folder / f"{day}.ndjson"
-        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    def merge(
+        self, day: int, *records: dict, text: str = TIMED_TEXT, extract: str = "full"
+    ) -> None:
+        file = land(self.folder / f"{day}.ndjson", records)
         moment = datetime(2026, 1, day, tzinfo=UTC)
-        batch = Batch(
-            run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(str(file),)
-        )
+        batch = Batch(run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(file,))
         run = Run(load_contract(text), batch)
         create_or_evolve(self.spark, run.contract, self.table)
         merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)

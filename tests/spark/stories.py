@@ -4,7 +4,6 @@ The stories of one kind of extract share a table, each with a key of its own, so
 carries a step of all of them.
 """
 
-import json
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -15,6 +14,7 @@ from pyspark.sql import SparkSession
 from lakekit.batch import Batch
 from lakekit.contracts import Contract
 from lakekit.spark.scd2 import merge_scd2
+from tests.spark.landed import land
 from tests.spark.people import CONTRACT
 
 SEQUENCED = CONTRACT.replace(
@@ -50,18 +50,17 @@ def tell(
     """Merge all stories into one table; each key goes on as its last run left it."""
     table = f"lake.local.{extract}_{first_day}"
     for number, told in enumerate(zip_longest(*(story.runs for story in stories))):
-        lines = []
+        said: list[dict[str, Any]] = []
         for key, (story, records) in enumerate(zip(stories, told, strict=True)):
             # A story that is over: full extracts repeat its last run, changes have no more.
             over = story.runs[-1] if extract == "full" else []
-            lines += [json.dumps({"id": key, **r}) for r in (over if records is None else records)]
-        file = folder / f"{number}.ndjson"
-        file.write_text("".join(f"{line}\n" for line in lines))
+            said += [{"id": key, **r} for r in (over if records is None else records)]
+        file = land(folder / f"{number}.ndjson", said)
         batch = Batch(
             run_id=f"run-{number}",
             extract=extract,
             extraction_time=datetime(2026, 1, first_day + number, tzinfo=UTC),
-            files=(str(file),),
+            files=(file,),
         )
         merge_scd2(spark, contract, batch, table, staging=(folder / "s").as_uri())
     found = spark.sql(

@@ -19,11 +19,11 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
-from tests.spark.people import _TIMED, ANN, BEN, CONTRACT, MOVED, SILENT
+from tests.spark.people import ANN, BEN, CONTRACT, MOVED, SILENT, TIMED_TEXT
 
 APPENDED = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))
 DELETING = load_contract(
-    _TIMED.replace("keys: [id]", "keys: [id], apply_as_deletes: \"name = 'gone'\"")
+    TIMED_TEXT.replace("keys: [id]", "keys: [id], apply_as_deletes: \"name = 'gone'\"")
 )
 TOLD = {**ANN, "at": "2026-01-01T00:00:00Z"}
 
