@@ -4,6 +4,8 @@ import re
 from datetime import UTC, datetime
 
 STAGING = ".staging/"
+# After so many days a change set that a killed merge left behind is removed.
+STAGING_DAYS = 7
 MAINTENANCE = "maintain-"
 RUNS = "runs/"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.

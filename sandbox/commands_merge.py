@@ -13,7 +13,14 @@ from lakekit.contracts import load_contract
 from lakekit.errors import InvalidStepInputError
 from sandbox.arguments import given, make_batch, pair_runs, parse_time
 from sandbox.landing import Landing
-from sandbox.local import Warehouse, identifier, opened, read_contract, read_text
+from sandbox.local import (
+    Warehouse,
+    identifier,
+    opened,
+    read_contract,
+    read_text,
+    staging_address,
+)
 from sandbox.output import render_samples, say_rebuilt, to_json
 
 Promise = Annotated[Path, typer.Option(help="The table's contract.")]
@@ -53,7 +60,7 @@ def merge(
             if promise.history.ordered_by_extraction:
                 landing.refuse_late(batch)
             landed = landing.land(text, batch, published_runs(spark, table))
-            result = merge_scd2(spark, promise, landed, table, staging=_staging(warehouse))
+            result = merge_scd2(spark, promise, landed, table, staging=staging_address(warehouse))
             landing.mark_merged(batch.run_id)
             shown = {**result.model_dump(), "table": promise.contract}
             typer.echo(json.dumps(shown) if as_json else _sentence(shown))
@@ -82,7 +89,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 
         table = identifier(promise.contract)
-        run = Merge(spark, promise, batch, table, _staging(place))
+        run = Merge(spark, promise, batch, table, staging_address(place))
         told = preview_merge(run, rows=rows)
     shown = {**told.result.model_dump(exclude={"committed"}), "table": promise.contract}
     if as_json:
@@ -138,7 +145,7 @@ def rebuild(
         landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
-        staging = _staging(warehouse)
+        staging = staging_address(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
     shown = {**done.model_dump(), "table": table}
     typer.echo(to_json(shown) if as_json else say_rebuilt(shown))
@@ -165,10 +172,6 @@ def _as_it_is(warehouse: Path) -> Iterator[Path]:
             finally:
                 # Its catalog goes with the folder.
                 spark.stop()
-
-
-def _staging(warehouse: Path) -> str:
-    return (warehouse / ".staging").resolve().as_uri()
 
 
 def _sentence(r: dict[str, object], would: str = "") -> str:

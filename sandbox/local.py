@@ -1,12 +1,16 @@
 """The local warehouse as the commands use it: its options, its session, its faults in one line."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
+from shutil import rmtree
+from time import time
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from lakekit import layout
 from lakekit.contracts import Contract, load_contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError
 from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
@@ -48,6 +52,18 @@ def opened(
         raise InvalidStepInputError(_first_line(str(error))) from None
     except Py4JJavaError as error:
         raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
+
+
+def staging_address(warehouse: Path) -> str:
+    """Return the folder for change sets, rid of those that killed runs left there long ago."""
+    folder = (warehouse / layout.STAGING).resolve()
+    oldest = time() - timedelta(days=layout.STAGING_DAYS).total_seconds()
+    for left in folder.glob("*"):
+        # A run that is at work may remove its own meanwhile.
+        with suppress(FileNotFoundError):
+            if left.stat().st_mtime < oldest:
+                rmtree(left, ignore_errors=True)
+    return folder.as_uri()
 
 
 def _size(file: str) -> int:

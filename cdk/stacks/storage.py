@@ -14,7 +14,6 @@ from cdk.constructs.failures import allow_alarms
 from lakekit import layout
 from lakekit.environment import Environment
 
-STAGING_DAYS = 7
 READ_CATALOG = ("glue:GetDatabase", "glue:GetTable", "glue:GetTables")
 WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")
 
@@ -39,7 +38,7 @@ class StorageStack(Stack):
             self.landing.expire("raw/", environment.storage.raw_days)
         self.lake = DataBucket(self, "lake", environment=environment, key=self.key)
         # Change sets of merges that were killed; one that ends removes its own.
-        self.lake.expire(f"warehouse/{layout.STAGING}", STAGING_DAYS)
+        self.lake.expire(f"warehouse/{layout.STAGING}", layout.STAGING_DAYS)
         self.database = environment.storage.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
         glue.CfnDatabase(

@@ -10,7 +10,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lakekit.batch import MergeResult
-from lakekit.spark.branch import branch_name
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
@@ -19,7 +18,7 @@ from lakekit.spark.pin import pin
 from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
 from lakekit.spark.session import session_settings, steady
-from lakekit.spark.staging import drop_staging
+from lakekit.spark.staging import drop_staging, own_place
 from lakekit.spark.tables import describe_table, newest_told
 from lakekit.sql.evolve import evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
@@ -91,7 +90,7 @@ def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
     if pinned and pinned.has_told(spark, batch.run_id):
         return Preview(result=MergeResult(table=table, run_id=batch.run_id), merged=True)
     evolves = _evolves(merge) if exists else ()
-    merge = replace(merge, place=f"{merge.place}/{branch_name(batch.run_id)}")
+    merge = replace(merge, place=own_place(merge.place, batch.run_id))
     new = _Preview(**_fields(merge), seen=_empty(merge), exists=False)
     seen = _seen(merge, evolves) if exists else new
     try:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from random import uniform
 from time import sleep
-from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
@@ -21,7 +20,7 @@ from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
 from lakekit.spark.session import session_settings, steady
-from lakekit.spark.staging import drop_staging
+from lakekit.spark.staging import drop_staging, own_place
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
@@ -50,8 +49,7 @@ def merge_scd2(
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
-    # The same run may be at work in another process.
-    place = f"{staging}/{branch_name(batch.run_id)}-{uuid4().hex[:8]}"
+    place = own_place(staging, batch.run_id)
     try:
         for attempt in range(ATTEMPTS):
             merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")

@@ -1,10 +1,12 @@
 """Frames on disk beside a run: written once, counted on the way, never computed again."""
 
 from typing import Any
+from uuid import uuid4
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Observation, SparkSession
 
+from lakekit.spark.branch import branch_name
 from lakekit.spark.session import session_settings
 
 # An observation below a part of the plan that turns out empty would never come in.
@@ -16,6 +18,11 @@ COUNTED = {
         "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
     ),
 }
+
+
+def own_place(staging: str, run_id: str) -> str:
+    """Return a new folder for a run's change set: another process may be at work on that run."""
+    return f"{staging}/{branch_name(run_id)}-{uuid4().hex[:8]}"
 
 
 def write_down(frame: DataFrame, path: str) -> DataFrame:
