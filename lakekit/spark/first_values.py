@@ -62,7 +62,7 @@ def says_more(later: Sequence[Later], contract: Contract, extracted: Expression)
 def may_fill(later: Sequence[Later], unaware: Sequence[Later], contract: Contract) -> Expression:
     """Whether the current version does not tell which value of a later column holds in it.
 
-    See the notes beside the three reasons.
+    See the notes beside the reasons.
     """
     partial = contract.history.ignore_null_updates
     key = Window.partitionBy(*map(quote, contract.keys))
@@ -70,6 +70,9 @@ def may_fill(later: Sequence[Later], unaware: Sequence[Later], contract: Contrac
     for each in later:
         said, held = _said_and_held(each)
         first = (said != 0) & (held == 0)
+        if partial:
+            # The record that began it may hold what another has told of the column.
+            may = may | (first & _is_unknown(each))
         if overwrites(contract):
             # It shows a record younger than its start, and may have begun before the column.
             renewed = F.col("__base_sequence") > F.col("__since")

@@ -22,7 +22,8 @@ from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash
 
 _PART = "struct<hash:bigint,known:boolean>"
-_STATE = f"struct<alive:boolean,rest:bigint,parts:array<{_PART}>,state:int>"
+# `told` is of the newest record: which columns it knows, by itself or by what it is filled from.
+_STATE = f"struct<alive:boolean,rest:bigint,parts:array<{_PART}>,told:array<boolean>,state:int>"
 
 
 def aware(contract: Contract, later: Sequence[Later]) -> list[Column]:
@@ -102,7 +103,7 @@ def _with_state(facts: DataFrame, contract: Contract, later: Sequence[Later]) ->
     """
     parts = F.array(*[_part(contract, each) for each in later])
     rest = F.expr(row_hash(aware(contract, later)))
-    none = F.struct(F.lit(False), F.lit(0), F.array(), F.lit(0)).cast(_STATE)
+    none = F.struct(F.lit(False), F.lit(0), F.array(), F.array(), F.lit(0)).cast(_STATE)
     rows = folded(facts, contract.keys, none, "int", _step, __parts=parts, __rest_hash=rest)
     return rows.withColumnRenamed("__told_of", "__state")
 
@@ -120,7 +121,7 @@ def _part(contract: Contract, each: Later) -> Expression:
 
 def _step(held: Expression, fact: Expression) -> tuple[Expression, Expression]:
     """Return what a key holds after a fact, and the number of its state."""
-    parts = fact["__parts"]
+    parts = _filled_in(fact, held)
     goes_on = held["alive"] & ~fact["__gone"] & (held["rest"] == fact["__rest_hash"])
     fits = F.forall(F.zip_with(held["parts"], parts, _fits), lambda one: one)
     goes_on = goes_on & ~F.coalesce(fact["__split"], F.lit(False)) & fits
@@ -128,9 +129,24 @@ def _step(held: Expression, fact: Expression) -> tuple[Expression, Expression]:
     joined = F.zip_with(held["parts"], parts, _joined)
     now = F.when(goes_on, joined).otherwise(own.cast(f"array<{_PART}>"))
     number = held["state"] + F.when(goes_on, 0).otherwise(1)
-    after = F.struct(~fact["__gone"], fact["__rest_hash"], now, number).cast(_STATE)
-    counts = fact["__aside"].isNull() | ((fact["__aside"] == "unheard") & goes_on)
+    news = fact["__aside"].isNull()
+    told = F.when(news, F.transform(parts, lambda said: said["known"])).otherwise(held["told"])
+    after = F.struct(~fact["__gone"], fact["__rest_hash"], now, told, number).cast(_STATE)
+    counts = news | ((fact["__aside"] == "unheard") & goes_on)
     return F.when(counts, after).otherwise(held), F.when(counts, number)
+
+
+def _filled_in(fact: Expression, held: Expression) -> Expression:
+    """Return what a fact says of the later columns; of a partial one, what was known before it.
+
+    Though it was told before its column came: the null that it is filled with was told by another.
+    """
+    partial = fact["__partial"] & held["alive"]
+
+    def known(said: Expression, told: Expression) -> Expression:
+        return said.withField("known", said["known"] | F.coalesce(partial & told, F.lit(False)))
+
+    return F.zip_with(fact["__parts"], held["told"], known)
 
 
 def _fits(held: Expression, said: Expression) -> Expression:

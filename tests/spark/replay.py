@@ -1,6 +1,5 @@
 """Runs of the model as landed files: merge them, read the whole table and all its states."""
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,7 +7,6 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
@@ -17,10 +15,10 @@ from lakekit.spark import rebuild
 from lakekit.spark.iceberg import main_snapshot
 from lakekit.spark.scd2 import merge_scd2
 from tests.model.admission import accepted, admit, history
-from tests.model.terms import BAD, Row, Run, comparable, content, is_delete, stored, tracked
+from tests.model.terms import Row, Run, comparable, content, is_delete, stored, tracked
 from tests.spark.combinations import Combination
+from tests.spark.written_runs import write_run
 
-ENCODER = msgspec.json.Encoder(decimal_format="number")
 CONTROL = ("_valid_from", "_valid_to", "_is_current")
 RECORDS = ("opened", "unchanged", "duplicates", "superseded", "deletes", "quarantined")
 
@@ -40,16 +38,14 @@ class Replay:
     _shown: list[Row] = field(default_factory=list)
 
     def merge(self, run: Run, run_id: str | None = None) -> MergeResult:
-        """Land a run in two files and merge it."""
+        """Land a run and merge it."""
+        return self.merge_landed(run, self.land(run, run_id))
+
+    def land(self, run: Run, run_id: str | None = None) -> Batch:
+        """Land a run in two files."""
         number = next(self._numbers)
-        half = len(run.records) // 2
-        files = []
-        for part, records in enumerate((run.records[:half], run.records[half:])):
-            file = self.folder / f"{self.table}-{number}-{part}.ndjson"
-            lines = (_line(record, self.combination) for record in records)
-            file.write_bytes(b"".join(line + b"\n" for line in lines))
-            files.append(str(file))
-        batch = Batch(
+        files = write_run(run, self.combination.columns, self.folder, f"{self.table}-{number}")
+        return Batch(
             run_id=run_id or f"run-{number}",
             extract=run.kind,
             extraction_time=run.time.replace(tzinfo=UTC),
@@ -57,6 +53,9 @@ class Replay:
             bytes=sum(Path(file).stat().st_size for file in files),
             merged_until=self.merged_until,
         )
+
+    def merge_landed(self, run: Run, batch: Batch) -> MergeResult:
+        """Merge a run that has landed; what fails in between leaves no trace here."""
         done = self._merge(batch)
         self.runs.append(run)
         self.batches.append(batch)
@@ -82,12 +81,17 @@ class Replay:
         options = self.combination.options
         known = accepted(self.runs, options)
         done = self.merge(run)
-        found, expected = self.rows(), history(self.runs, options)
-        if comparable(found) != comparable(expected):
-            pytest.fail(self._story(found, expected), pytrace=False)
+        expected = self.assert_as_expected()
         assert done.quarantined == admit(run, known, options)[1]
         before, self._shown = self._shown, expected
         self._assert_counts(run, before, expected)
+
+    def assert_as_expected(self) -> list[Row]:
+        """Hold the whole table against the model, which is returned."""
+        found, expected = self.rows(), history(self.runs, self.combination.options)
+        if comparable(found) != comparable(expected):
+            pytest.fail(self._story(found, expected), pytrace=False)
+        return expected
 
     def _assert_counts(self, run: Run, before: list[Row], after: list[Row]) -> None:
         """Hold what the last run counted against its records and the versions that changed."""
@@ -208,22 +212,3 @@ class Replay:
             for one, other in pairwise(versions):
                 if one["_valid_to"] == other["_valid_from"]:
                     assert content(one, compared) != content(other, compared)
-
-
-def _line(record: dict[str, Any], combination: Combination) -> bytes:
-    kinds = combination.columns
-    return ENCODER.encode({n: _json(v, kinds[n]) for n, v in record.items() if n in kinds})
-
-
-def _json(value: Any, kind: str = "") -> Any:
-    if value is BAD:
-        return "this is no number"
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
-    if isinstance(value, datetime) and kind == "timestamp":
-        return value.replace(tzinfo=UTC)
-    if isinstance(value, dict):
-        return {name: _json(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_json(part) for part in value]
-    return value

@@ -191,3 +191,28 @@ def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
         (1, "b", "x", 5, None, True),
         (2, "a", "y", 1, None, True),
     ]
+
+
+@pytest.mark.parametrize("order", [(1, 4, 6), (1, 6, 4), (6, 1, 4), (6, 4, 1)])
+@pytest.mark.parametrize("since", [None, "a", "b"])
+def test_a_partial_record_knows_of_a_later_column_what_its_key_holds_before_it(
+    load, rows, spark, table, order, since
+):
+    """Though it was extracted before the column came: that it is null was said by another."""
+    before, after = contracts("ignore_null_updates: true")
+    first = [at(1, since)] if since else []
+    told(load, "changes", 3, at(9, "c", id=2), *first, promise=before)
+    create_or_evolve(spark, after, table)
+    runs = {
+        1: lambda: told(load, "changes", 1, at(3, "b"), promise=after),
+        4: lambda: told(load, "changes", 4, at(5, None, zip="x"), promise=after),
+        6: lambda: told(load, "incremental", 6, at(2, "a"), promise=after),
+    }
+
+    for each in order:
+        runs[each]()
+
+    found = [row[1:] for row in rows("id, name, zip") if row[0] == 1]
+    known = [("a", None, 2, 3, False), ("b", None, 3, 5, False), ("b", "x", 5, None, True)]
+    told_first = {None: [], "a": [("a", None, 1, 3, False)], "b": [("b", None, 1, 2, False)]}
+    assert found == told_first[since] + (known[1:] if since == "a" else known)

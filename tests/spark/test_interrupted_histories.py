@@ -1,0 +1,141 @@
+"""Random histories whose runs crash, or meet other runs and maintenance: the table is the model's.
+
+Within a run anything may happen once, at the end of any phase of the commit protocol: its process
+is gone, and it comes again, at once or after the next run; the next run is merged meanwhile; or the
+table or its companion is compacted, or its snapshots expire.
+"""
+
+import random
+from contextlib import suppress
+
+import pytest
+
+from lakekit import layout
+from lakekit.spark import publish, scd2, small
+from tests.conftest import HISTORIES
+from tests.model.admission import accepted, admit
+from tests.spark.combinations import DEFAULT, LONG
+from tests.spark.phases import NEXT, Crash, at_the_end_of, compaction, expiry
+from tests.spark.random_histories import random_runs
+from tests.spark.replay import Replay
+
+pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
+KEYS = 60
+RUNS = 6
+QUICK = {"all_kinds", "partial_scope_mark", "late_quarantine", "latest", "append"}
+PHASES = [*NEXT, "fast-forward"]
+ALONE = ["crash", "compact", "compact the companion", "expire"]
+# Without a sequence a run is refused if a younger one has come first.
+WITH_ANOTHER = ["crash, then another", "another within"]
+
+
+def pytest_generate_tests(metafunc):
+    every = metafunc.config.getoption("histories") > HISTORIES
+    seed = metafunc.config.getoption("seed")
+    chosen = [each for each in (*DEFAULT, *LONG) if every or each.name in QUICK]
+    told = [(each, number) for number in range(seed, seed + 1 + every) for each in chosen]
+    names = [f"{each.name}-{number}" for each, number in told]
+    metafunc.parametrize(("combination", "seed"), told, ids=names)
+
+
+def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(
+    spark, table, tmp_path, monkeypatch, combination, seed
+):
+    chance = random.Random(f"{combination.name}-{seed}")
+    story, happened = Story(spark, table, tmp_path, monkeypatch, combination), []
+    left = random_runs(combination, seed + 31, keys=KEYS, runs=RUNS)
+
+    while left:
+        for limit in ("FEW_BYTES", "ANEW_BYTES"):
+            monkeypatch.setattr(small, limit, chance.choice([-1, 1 << 62]))
+        run = left.pop(0)
+        event, phase = chance.choice(story.events(another=bool(left))), chance.choice(PHASES)
+        other = left.pop(0) if event in WITH_ANOTHER else None
+        happened.append(f"{event} at the end of {phase}")
+        print(happened[-1])
+        story.tell(run, other, event, phase)
+        story.replay.assert_as_expected()
+
+    story.assert_rejected()
+    story.assert_tidy()
+
+
+class Story:
+    """A table, and what happens as runs are merged into it."""
+
+    def __init__(self, spark, table, folder, monkeypatch, combination):
+        self.spark, self.table, self.monkeypatch = spark, table, monkeypatch
+        self.replay = Replay(spark, combination, table, folder)
+        self.options = combination.options
+
+    def events(self, *, another):
+        """Return what may happen within the next run."""
+        ordered = self.options.sequence_by is not None
+        return ["nothing", *ALONE, *(WITH_ANOTHER if another and ordered else [])]
+
+    def tell(self, run, other, event, phase):
+        """Merge a run, and another if something has it come first, or meanwhile."""
+        merge = self.replay.merge_landed
+        batch = self.replay.land(run)
+        if event.startswith("crash"):
+            if self._crash(run, batch, phase):
+                if other:
+                    self.replay.merge(other)
+                    # What the crashed run has told already does not count yet.
+                    self.replay.assert_as_expected()
+                merge(run, batch)
+            elif other:
+                self.replay.merge(other)
+            return
+        met = []
+        with self.monkeypatch.context() as patch:
+            if event == "another within":
+                # What has been published is not planned again.
+                phase = "append" if phase == "fast-forward" else phase
+                at_the_end_of(patch, phase, lambda: met.append(self.replay.merge(other)))
+            elif event != "nothing":
+                at_the_end_of(patch, phase, lambda: self._maintain(event))
+            merge(run, batch)
+        if other and not met:
+            self.replay.merge(other)
+
+    def _crash(self, run, batch, phase):
+        """Merge a run until its process is gone; False if it came to its end before."""
+
+        def crash():
+            raise Crash
+
+        with self.monkeypatch.context() as patch, suppress(Crash):
+            patch.setattr(publish, "give_up", lambda *_, **__: None)
+            patch.setattr(scd2, "drop_staging", lambda *_: None)
+            at_the_end_of(patch, phase, crash)
+            self.replay.merge_landed(run, batch)
+            return False
+        return True
+
+    def _maintain(self, event):
+        companion = layout.facts_table(self.table)
+        if event == "compact":
+            self.spark.sql(compaction(self.table))
+        elif event == "expire":
+            self.spark.sql(expiry(self.table))
+        elif self.spark.catalog.tableExists(companion):
+            self.spark.sql(compaction(companion))
+
+    def assert_rejected(self):
+        """Hold the quarantine against the model: each run's rejected records once."""
+        name = layout.quarantine_table(self.table)
+        rows = []
+        if self.spark.catalog.tableExists(name):
+            rows = self.spark.sql(f"SELECT _run_id, count(*) FROM {name} GROUP BY 1").collect()
+        runs, expected = self.replay.runs, {}
+        for number, run in enumerate(runs):
+            known = accepted(runs[:number], self.options)
+            if count := admit(run, known, self.options)[1]:
+                expected[self.replay.batches[number].run_id] = count
+        assert dict(map(tuple, rows)) == expected
+
+    def assert_tidy(self):
+        """No branch is left of the runs that crashed or were planned again."""
+        refs = self.spark.sql(f"SELECT name FROM {self.table}.refs").collect()
+        assert [row[0] for row in refs] == ["main"]
