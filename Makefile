@@ -24,7 +24,7 @@ test: $(READY) lint ## Lint, types, import contracts, then all tests of the defa
 
 .PHONY: test-long
 test-long: $(READY) ## The merge against its model, on ten thousand random histories (SEED=n for others)
-	$(ENV) && $(PY) -m pytest -n 2 --dist worksteal tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py tests/spark/test_changing_contracts.py tests/spark/test_later_columns_histories.py --histories 10000 --seed $(or $(SEED),0)
+	$(ENV) && $(PY) -m pytest -n 2 --dist worksteal tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py tests/spark/test_changing_contracts.py tests/spark/test_later_columns_histories.py tests/spark/test_interrupted_histories.py --histories 10000 --seed $(or $(SEED),0)
 
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, AWS only as moto

@@ -12,6 +12,7 @@ import pytest
 
 from lakekit import layout
 from lakekit.spark import publish, scd2, small
+from lakekit.spark.scd2 import merge_scd2
 from tests.conftest import HISTORIES
 from tests.model.admission import accepted, admit
 from tests.spark.combinations import DEFAULT, LONG
@@ -22,10 +23,11 @@ from tests.spark.replay import Replay
 pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
 KEYS = 60
 RUNS = 6
-QUICK = {"all_kinds", "partial_scope_mark", "late_quarantine", "latest", "append"}
-PHASES = [*NEXT, "fast-forward"]
-ALONE = ["crash", "compact", "compact the companion", "expire"]
-# Without a sequence a run is refused if a younger one has come first.
+QUICK = {"all_kinds", "late_quarantine", "latest", "append"}
+# Of what only tells the companion something, no phase follows.
+PHASES = [*(phase for phase in NEXT if phase != "told"), "fast-forward"]
+MAINTENANCE = ["compact", "compact the companion", "expire"]
+# These take two runs. Without a sequence one is refused if a younger one has come first.
 WITH_ANOTHER = ["crash, then another", "another within"]
 
 
@@ -45,11 +47,11 @@ def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(
     story = Story(spark, table, tmp_path, monkeypatch, combination)
     left = random_runs(combination, seed + 31, keys=KEYS, runs=RUNS)
 
-    while left:
+    for event in story.events(chance):
         for limit in ("FEW_BYTES", "ANEW_BYTES"):
             monkeypatch.setattr(small, limit, chance.choice([-1, 1 << 62]))
         run = left.pop(0)
-        event, phase = chance.choice(story.events(another=bool(left))), chance.choice(PHASES)
+        phase = chance.choice(PHASES)
         other = left.pop(0) if event in WITH_ANOTHER else None
         print(f"{event} at the end of {phase}")  # noqa: T201  shown if it fails
         story.tell(run, other, event, phase)
@@ -67,24 +69,26 @@ class Story:
         self.replay = Replay(spark, combination, table, folder)
         self.options = combination.options
 
-    def events(self, *, another):
-        """Return what may happen within the next run."""
-        ordered = self.options.sequence_by is not None
-        return ["nothing", *ALONE, *(WITH_ANOTHER if another and ordered else [])]
+    def events(self, chance):
+        """Return what happens within the runs, in which order."""
+        others = WITH_ANOTHER if self.options.sequence_by else ["crash", *MAINTENANCE]
+        told = ["crash", chance.choice(MAINTENANCE), *others]
+        return chance.sample(told, len(told))
 
     def tell(self, run, other, event, phase):
         """Merge a run, and another if something has it come first, or meanwhile."""
         merge = self.replay.merge_landed
         batch = self.replay.land(run)
         if event.startswith("crash"):
-            if self._crash(run, batch, phase):
-                if other:
-                    self.replay.merge(other)
-                    # What the crashed run has told already does not count yet.
-                    self.replay.assert_as_expected()
+            published = not self._crash(run, batch, phase) or phase == "fast-forward"
+            if published:
                 merge(run, batch)
-            elif other:
+            if other:
                 self.replay.merge(other)
+                # What the crashed run has told already does not count yet.
+                self.replay.assert_as_expected()
+            if not published:
+                merge(run, batch)
             return
         met = []
         with self.monkeypatch.context() as patch:
@@ -92,7 +96,7 @@ class Story:
                 # What has been published is not planned again.
                 phase = "append" if phase == "fast-forward" else phase
                 at_the_end_of(patch, phase, lambda: met.append(self.replay.merge(other)))
-            elif event != "nothing":
+            else:
                 at_the_end_of(patch, phase, lambda: self._maintain(event))
             merge(run, batch)
         if other and not met:
@@ -108,7 +112,10 @@ class Story:
             patch.setattr(publish, "give_up", lambda *_, **__: None)
             patch.setattr(scd2, "drop_staging", lambda *_: None)
             at_the_end_of(patch, phase, crash)
-            self.replay.merge_landed(run, batch)
+            merge_scd2(
+                self.spark, self.replay.combination.contract, batch, self.table,
+                staging=self.replay.staging,
+            )  # fmt: skip
             return False
         return True
 
