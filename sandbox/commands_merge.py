@@ -19,7 +19,7 @@ from sandbox.local import (
     opened,
     read_contract,
     read_text,
-    staging_address,
+    tidied_staging,
 )
 from sandbox.output import render_samples, say_rebuilt, to_json
 
@@ -56,11 +56,12 @@ def merge(
 
         create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
+        staging = tidied_staging(warehouse)
         for batch in batches:
             if promise.history.ordered_by_extraction:
                 landing.refuse_late(batch)
             landed = landing.land(text, batch, published_runs(spark, table))
-            result = merge_scd2(spark, promise, landed, table, staging=staging_address(warehouse))
+            result = merge_scd2(spark, promise, landed, table, staging=staging)
             landing.mark_merged(batch.run_id)
             shown = {**result.model_dump(), "table": promise.contract}
             typer.echo(json.dumps(shown) if as_json else _sentence(shown))
@@ -89,7 +90,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 
         table = identifier(promise.contract)
-        run = Merge(spark, promise, batch, table, staging_address(place))
+        run = Merge(spark, promise, batch, table, tidied_staging(place))
         told = preview_merge(run, rows=rows)
     shown = {**told.result.model_dump(exclude={"committed"}), "table": promise.contract}
     if as_json:
@@ -145,7 +146,7 @@ def rebuild(
         landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
-        staging = staging_address(warehouse)
+        staging = tidied_staging(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
     shown = {**done.model_dump(), "table": table}
     typer.echo(to_json(shown) if as_json else say_rebuilt(shown))

@@ -54,7 +54,7 @@ def opened(
         raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
 
 
-def staging_address(warehouse: Path) -> str:
+def tidied_staging(warehouse: Path) -> str:
     """Return the folder for change sets, rid of those that killed runs left there long ago."""
     folder = (warehouse / layout.STAGING).resolve()
     oldest = time() - timedelta(days=layout.STAGING_DAYS).total_seconds()

@@ -52,7 +52,14 @@ class Crash(BaseException):
 
 @contextmanager
 def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> Iterator[None]:
-    """End the next merge as a killed process does: its branch and its staged files stay."""
+    """End the next merge as a killed process does."""
+    with killed_at_the_end_of(monkeypatch, phase), pytest.raises(Crash):
+        yield
+
+
+@contextmanager
+def killed_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> Iterator[None]:
+    """Let the next merge raise Crash if it comes there: its branch and its staged files stay."""
 
     def crash() -> None:
         raise Crash
@@ -61,8 +68,7 @@ def crash_at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str) -> Iterator
         patch.setattr(publish, "give_up", lambda *_, **__: None)
         patch.setattr(scd2, "drop_staging", lambda *_: None)
         at_the_end_of(patch, phase, crash)
-        with pytest.raises(Crash):
-            yield
+        yield
 
 
 def at_the_end_of(monkeypatch: pytest.MonkeyPatch, phase: str, event: Callable[[], Any]) -> None:

@@ -55,14 +55,15 @@ class Replay:
         )
 
     def merge_landed(self, run: Run, batch: Batch) -> MergeResult:
-        """Merge a run that has landed; what fails in between leaves no trace here."""
-        done = self._merge(batch)
+        """Merge a run that has landed."""
+        done = self.attempt(batch)
         self.runs.append(run)
         self.batches.append(batch)
         self.results.append(done)
         return done
 
-    def _merge(self, batch: Batch) -> MergeResult:
+    def attempt(self, batch: Batch) -> MergeResult:
+        """Merge what has landed; nothing of it is noted here."""
         contract, staging = self.combination.contract, self.staging
         return merge_scd2(self.spark, contract, batch, self.table, staging=staging)
 
@@ -178,7 +179,7 @@ class Replay:
         heads = [main_snapshot(self.spark, self.table)]
         for batch, result in zip(self.batches, self.results, strict=True):
             if result.committed:
-                assert not self._merge(batch).committed
+                assert not self.attempt(batch).committed
                 heads.append(main_snapshot(self.spark, self.table))
         assert len({*heads}) == 1
 

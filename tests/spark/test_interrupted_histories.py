@@ -11,12 +11,18 @@ from contextlib import suppress
 import pytest
 
 from lakekit import layout
-from lakekit.spark import publish, scd2, small
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark import small
 from tests.conftest import HISTORIES
 from tests.model.admission import accepted, admit
 from tests.spark.combinations import DEFAULT, LONG
-from tests.spark.phases import NEXT, Crash, at_the_end_of, compaction, expiry
+from tests.spark.phases import (
+    NEXT,
+    Crash,
+    at_the_end_of,
+    compaction,
+    expiry,
+    killed_at_the_end_of,
+)
 from tests.spark.random_histories import random_runs
 from tests.spark.replay import Replay
 
@@ -80,7 +86,7 @@ class Story:
         merge = self.replay.merge_landed
         batch = self.replay.land(run)
         if event.startswith("crash"):
-            published = not self._crash(run, batch, phase) or phase == "fast-forward"
+            published = not self._crash(batch, phase) or phase == "fast-forward"
             if published:
                 merge(run, batch)
             if other:
@@ -102,20 +108,10 @@ class Story:
         if other and not met:
             self.replay.merge(other)
 
-    def _crash(self, run, batch, phase):
+    def _crash(self, batch, phase):
         """Merge a run until its process is gone; False if it came to its end before."""
-
-        def crash():
-            raise Crash
-
-        with self.monkeypatch.context() as patch, suppress(Crash):
-            patch.setattr(publish, "give_up", lambda *_, **__: None)
-            patch.setattr(scd2, "drop_staging", lambda *_: None)
-            at_the_end_of(patch, phase, crash)
-            merge_scd2(
-                self.spark, self.replay.combination.contract, batch, self.table,
-                staging=self.replay.staging,
-            )  # fmt: skip
+        with suppress(Crash), killed_at_the_end_of(self.monkeypatch, phase):
+            self.replay.attempt(batch)
             return False
         return True
 

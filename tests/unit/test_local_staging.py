@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import time
 
-from sandbox.local import staging_address
+from sandbox.local import tidied_staging
 
 
 def test_only_what_a_killed_run_left_long_ago_is_removed(tmp_path: Path) -> None:
@@ -16,11 +16,11 @@ def test_only_what_a_killed_run_left_long_ago_is_removed(tmp_path: Path) -> None
         (folder / "part-0.parquet").write_bytes(b"rows")
         os.utime(folder, (time() - age.total_seconds(),) * 2)
 
-    address = staging_address(tmp_path)
+    address = tidied_staging(tmp_path)
 
     assert address == (tmp_path / ".staging").as_uri()
     assert [each.name for each in (tmp_path / ".staging").iterdir()] == ["at work"]
 
 
 def test_a_warehouse_without_change_sets_has_an_address_too(tmp_path: Path) -> None:
-    assert staging_address(tmp_path / "new") == (tmp_path / "new" / ".staging").as_uri()
+    assert tidied_staging(tmp_path / "new") == (tmp_path / "new" / ".staging").as_uri()
