@@ -50,7 +50,7 @@ def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(
     spark, table, tmp_path, monkeypatch, combination, seed
 ):
     chance = random.Random(f"{combination.name}-{seed}")
-    story = Story(spark, table, tmp_path, monkeypatch, combination)
+    story = Story(Replay(spark, combination, table, tmp_path), monkeypatch)
     left = random_runs(combination, seed + 31, keys=KEYS, runs=RUNS)
 
     for event in story.events(chance):
@@ -60,7 +60,10 @@ def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(
         phase = chance.choice(PHASES)
         other = left.pop(0) if event in WITH_ANOTHER else None
         print(f"{event} at the end of {phase}")  # noqa: T201  shown if it fails
-        story.tell(run, other, event, phase)
+        if event.startswith("crash"):
+            story.crash(run, other, phase)
+        else:
+            story.meet(run, other, event, phase)
         story.replay.assert_as_expected()
 
     story.assert_rejected()
@@ -70,10 +73,9 @@ def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(
 class Story:
     """A table, and what happens as runs are merged into it."""
 
-    def __init__(self, spark, table, folder, monkeypatch, combination):
-        self.spark, self.table, self.monkeypatch = spark, table, monkeypatch
-        self.replay = Replay(spark, combination, table, folder)
-        self.options = combination.options
+    def __init__(self, replay, monkeypatch):
+        self.replay, self.monkeypatch = replay, monkeypatch
+        self.spark, self.options = replay.spark, replay.combination.options
 
     def events(self, chance):
         """Return what happens within the runs, in which order."""
@@ -81,34 +83,33 @@ class Story:
         told = ["crash", chance.choice(MAINTENANCE), *others]
         return chance.sample(told, len(told))
 
-    def tell(self, run, other, event, phase):
-        """Merge a run, and another if something has it come first, or meanwhile."""
-        merge = self.replay.merge_landed
+    def crash(self, run, other, phase):
+        """Merge a run whose process is gone at the end of a phase, and again; another between."""
         batch = self.replay.land(run)
-        if event.startswith("crash"):
-            published = not self._crash(batch, phase) or phase == "fast-forward"
-            if published:
-                merge(run, batch)
-            if other:
-                self.replay.merge(other)
-                # What the crashed run has told already does not count yet.
-                self.replay.assert_as_expected()
-            if not published:
-                merge(run, batch)
-            return
-        met = []
+        published = not self._is_killed(batch, phase) or phase == "fast-forward"
+        if published:
+            self.replay.merge_landed(run, batch)
+        if other:
+            self.replay.merge(other)
+            # What the crashed run has told already does not count yet.
+            self.replay.assert_as_expected()
+        if not published:
+            self.replay.merge_landed(run, batch)
+
+    def meet(self, run, other, event, phase):
+        """Merge a run, and at the end of a phase another one, or maintain the table."""
+        batch, met = self.replay.land(run), []
+        if other and phase == "fast-forward":
+            # What has been published is not planned again.
+            phase = "append"
         with self.monkeypatch.context() as patch:
-            if event == "another within":
-                # What has been published is not planned again.
-                phase = "append" if phase == "fast-forward" else phase
-                at_the_end_of(patch, phase, lambda: met.append(self.replay.merge(other)))
-            else:
-                at_the_end_of(patch, phase, lambda: self._maintain(event))
-            merge(run, batch)
+            happens = (lambda: self.replay.merge(other)) if other else lambda: self._maintain(event)
+            at_the_end_of(patch, phase, lambda: met.append(happens()))
+            self.replay.merge_landed(run, batch)
         if other and not met:
             self.replay.merge(other)
 
-    def _crash(self, batch, phase):
+    def _is_killed(self, batch, phase):
         """Merge a run until its process is gone; False if it came to its end before."""
         with suppress(Crash), killed_at_the_end_of(self.monkeypatch, phase):
             self.replay.attempt(batch)
@@ -116,17 +117,18 @@ class Story:
         return True
 
     def _maintain(self, event):
-        companion = layout.facts_table(self.table)
+        table = self.replay.table
+        companion = layout.facts_table(table)
         if event == "compact":
-            self.spark.sql(compaction(self.table))
+            self.spark.sql(compaction(table))
         elif event == "expire":
-            self.spark.sql(expiry(self.table))
+            self.spark.sql(expiry(table))
         elif self.spark.catalog.tableExists(companion):
             self.spark.sql(compaction(companion))
 
     def assert_rejected(self):
         """Hold the quarantine against the model: each run's rejected records once."""
-        name = layout.quarantine_table(self.table)
+        name = layout.quarantine_table(self.replay.table)
         rows = []
         if self.spark.catalog.tableExists(name):
             rows = self.spark.sql(f"SELECT _run_id, count(*) FROM {name} GROUP BY 1").collect()
@@ -139,5 +141,5 @@ class Story:
 
     def assert_tidy(self):
         """No branch is left of the runs that crashed or were planned again."""
-        refs = self.spark.sql(f"SELECT name FROM {self.table}.refs").collect()
+        refs = self.spark.sql(f"SELECT name FROM {self.replay.table}.refs").collect()
         assert [row[0] for row in refs] == ["main"]
