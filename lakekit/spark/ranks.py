@@ -1,7 +1,7 @@
 """Which row of each moment counts. Frames in and out; no actions."""
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
@@ -32,6 +32,21 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     )
     tied = F.min("__content").over(moment) != F.max("__content").over(moment)
     rows = rows.withColumn("__content", content_hash()).withColumn("__tied", tied)
+    return _placed(rows, best)
+
+
+def with_place_beside_aside(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Rank the rows of one key and moment again: those that are set aside (`__aside`) come last.
+
+    Of one moment a deletion, or a move into another scope, can come late beside a record in time.
+    """
+    if not contract.history.sets_late_aside:
+        return rows
+    moment = Window.partitionBy(*map(quote, contract.keys), "__moment")
+    return _placed(rows, moment.orderBy(F.col("__aside").isNotNull(), "__place"))
+
+
+def _placed(rows: DataFrame, best: WindowSpec) -> DataFrame:
     return rows.withColumns(
         {
             "__place": F.row_number().over(best),

@@ -24,7 +24,7 @@ from lakekit.spark.counts import (
 from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
-from lakekit.spark.ranks import with_place
+from lakekit.spark.ranks import with_place, with_place_beside_aside
 from lakekit.spark.records import parsed_keys, with_facts
 from lakekit.spark.session import session_settings
 from lakekit.spark.sift import Sides, read_sides, read_whole
@@ -115,7 +115,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     if merge.full and contract.history.sequence_by and not contract.history.exact:
         rows = with_presence(rows, contract, sight, now)
     rows = with_lateness(rows, contract, sight, now)
-    rows = rows.withColumn("__aside", why_aside(contract))
+    rows = with_place_beside_aside(rows.withColumn("__aside", why_aside(contract)), contract)
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
         partial = F.lit(merge.batch.extract == "changes")

@@ -54,6 +54,29 @@ def test_the_columns_of_the_tie_break_decide_between_runs_of_scd1_too(load, rows
     assert rows("id, name, seen") == [(1, "c", 3, 5, None, True), (2, "c", 3, 5, None, True)]
 
 
+def test_a_late_deletion_does_not_stand_before_a_record_of_its_moment_in_time(load, rows):
+    promise = with_history("late_changes: quarantine")
+    told(load, "full", 10, at(1, "a"), promise=promise)
+
+    done = told(load, "changes", 12, at(5, "b"), gone(5), promise=promise)
+
+    assert rows("id, name") == [(1, "a", 1, 5, False), (1, "b", 5, None, True)]
+    assert (done.opened, done.superseded, done.deletes, done.quarantined) == (1, 0, 0, 1)
+
+
+def test_a_late_move_does_not_stand_before_a_record_of_its_moment_in_time(load, rows):
+    """Into a scope whose younger full extract does not hold the key."""
+    promise = with_history("late_changes: ignore, delete_scope: [seen]")
+    told(load, "changes", 2, at(1, "a", seen=1), promise=promise)
+    told(load, "full", 10, at(1, "z", id=2, seen=2), promise=promise)
+
+    moves = at(5, "b", seen=2), at(5, "c", seen=2)
+    done = told(load, "changes", 12, at(5, "b", seen=1), *moves, promise=promise)
+
+    assert rows("id, name, seen")[:2] == [(1, "a", 1, 1, 5, False), (1, "b", 1, 5, None, True)]
+    assert (done.opened, done.duplicates, done.superseded) == (1, 0, 2)
+
+
 def test_append_tells_ties_from_duplicates(load, spark, table):
     def counted(done):
         return done.opened, done.duplicates, done.superseded, done.quarantined
