@@ -101,6 +101,11 @@ class Merge:
         """Whether the run is a full extract."""
         return self.batch.extract == "full"
 
+    @property
+    def partial(self) -> bool:
+        """Whether a null in a record of the run means "not changed"."""
+        return self.contract.history.ignore_null_updates and self.batch.extract == "changes"
+
     @cached_property
     def current_sizes(self) -> list[int]:
         """Bytes of the files of current versions, as they were when it was first asked.

@@ -80,7 +80,7 @@ def may_fill(later: Sequence[Later], unaware: Sequence[Later], contract: Contrac
         else:
             # Its untracked columns stay as they are, and are not those of the row that fills it.
             may = may | (first & (F.col("__rest") != F.col("__base_rest")))
-        if each in unaware and not partial:
+        if each in unaware:
             # A row that was extracted before the column does not say that its value is gone.
             valued = F.max((said != 0) & ~F.col("__gone")).over(key)
             may = may | ((said == 0) & (~_is_unknown(each) | valued))

@@ -145,16 +145,15 @@ def _known(records: DataFrame, contract: Contract) -> DataFrame:
 
 def _said(own: DataFrame, merge: Merge) -> DataFrame:
     contract, content = merge.contract, own
-    partial = contract.history.ignore_null_updates
     scoped = merge.full and contract.history.delete_scope
-    if partial:
+    if contract.history.ignore_null_updates:
         names = contract.content
         content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
     return fact(
         contract, content, ingested=merge.moment, moment=F.col("__moment"),
         gone=F.col("__gone"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
-        partial=F.lit(partial and merge.batch.extract == "changes"),
+        partial=F.lit(merge.partial),
         scopes=F.when(F.col("__absent"), F.col("__scopes")) if scoped else None,
     )  # fmt: skip
 

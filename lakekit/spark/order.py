@@ -49,7 +49,7 @@ class Sight:
         None is each one that is not named.
     behind: the run is a full extract older than the end of a version that is not current.
     later: tracked columns that the table got after its first version, and that the run may fill.
-    unaware: those of them that the run does not know, as it was extracted before they came.
+    unaware: those of which a null of the run says nothing, as it was extracted before they came.
     """
 
     newest_full: str | None = None

@@ -80,7 +80,8 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
         newest_by_scope=facts.newest_by_scope(),
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=tuple(each for each in merge.later if each.is_filled_by(extracted)),
-        unaware=tuple(each for each in merge.later if each.is_unknown_to(extracted)),
+        # A null of a partial record is filled.
+        unaware=tuple(e for e in merge.later if not merge.partial and e.is_unknown_to(extracted)),
     )
     staged = stage(merge, sight, facts.deletions())
     refuse(merge, staged.counts)

@@ -118,8 +118,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     rows = with_place_beside_aside(rows.withColumn("__aside", why_aside(contract)), contract)
     rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
     if contract.history.ignore_null_updates:
-        partial = F.lit(merge.batch.extract == "changes")
-        rows = with_filled(rows.withColumn("__partial", partial), contract)
+        rows = with_filled(rows.withColumn("__partial", F.lit(merge.partial)), contract)
         rows = _with_later(rows, contract, sight)
     if sight.behind:
         # What has ended does not end again.

@@ -62,3 +62,16 @@ def test_a_partial_record_knows_of_a_later_column_what_its_key_holds_before_it(
     for n, (_, begins) in enumerate(SINCE):
         then = [("b", None, 3, 5, False), ("b", "x", 5, None, True)]
         assert [row[1:] for row in found if row[0] == n] == begins + then, n
+
+
+def test_a_whole_record_from_before_a_column_does_not_say_that_it_is_null(load, rows, spark, table):
+    """Though nulls of partial records say nothing: those of an incremental extract are whole."""
+    before, after = contracts("ignore_null_updates: true")
+    told(load, "changes", 3, at(9, "c", id=2), promise=before)
+    create_or_evolve(spark, after, table)
+    told(load, "changes", 5, at(2, "a", zip="x"), promise=after)
+
+    done = told(load, "incremental", 1, at(3, "a"), at(4, "a"), promise=after)
+
+    assert rows("id, name, zip")[0] == (1, "a", "x", 2, None, True)
+    assert (done.opened, done.unchanged) == (0, 2)

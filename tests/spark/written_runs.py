@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from tests.model.terms import BAD, Record, Run
+from tests.model.terms import BAD, UNKNOWN, Record, Run
 
 ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
 def write_run(run: Run, types: Mapping[str, str], folder: Path, name: str) -> list[str]:
-    """Write a run's records in two files, the columns of some types alone, and return these."""
+    """Write a run's records in two files, what is known of the columns of `types`; return these."""
     half, files = len(run.records) // 2, []
     for part, records in enumerate((run.records[:half], run.records[half:])):
         file = folder / f"{name}-{part}.ndjson"
@@ -24,7 +24,8 @@ def write_run(run: Run, types: Mapping[str, str], folder: Path, name: str) -> li
 
 
 def _line(record: Record, kinds: Mapping[str, str]) -> bytes:
-    return ENCODER.encode({n: _json(v, kinds[n]) for n, v in record.items() if n in kinds})
+    said = {n: v for n, v in record.items() if n in kinds and v is not UNKNOWN}
+    return ENCODER.encode({n: _json(v, kinds[n]) for n, v in said.items()})
 
 
 def _json(value: Any, kind: str = "") -> Any:
