@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 STAGING = ".staging/"
 # After so many days a change set that a killed merge left behind is removed.
 STAGING_DAYS = 7
+# Begins the names of a run's branches, and of its change set beside a local warehouse.
+OWN = "lakekit_"
 MAINTENANCE = "maintain-"
 RUNS = "runs/"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.

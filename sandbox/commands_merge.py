@@ -19,7 +19,8 @@ from sandbox.local import (
     opened,
     read_contract,
     read_text,
-    tidied_staging,
+    staging_of,
+    tidy_staging,
 )
 from sandbox.output import render_samples, say_rebuilt, to_json
 
@@ -56,7 +57,8 @@ def merge(
 
         create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
-        staging = tidied_staging(warehouse)
+        tidy_staging(warehouse)
+        staging = staging_of(warehouse)
         for batch in batches:
             if promise.history.ordered_by_extraction:
                 landing.refuse_late(batch)
@@ -90,7 +92,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 
         table = identifier(promise.contract)
-        run = Merge(spark, promise, batch, table, tidied_staging(place))
+        run = Merge(spark, promise, batch, table, staging_of(place))
         told = preview_merge(run, rows=rows)
     shown = {**told.result.model_dump(exclude={"committed"}), "table": promise.contract}
     if as_json:
@@ -146,7 +148,8 @@ def rebuild(
         landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
-        staging = tidied_staging(warehouse)
+        tidy_staging(warehouse)
+        staging = staging_of(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
     shown = {**done.model_dump(), "table": table}
     typer.echo(to_json(shown) if as_json else say_rebuilt(shown))

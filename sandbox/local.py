@@ -54,16 +54,19 @@ def opened(
         raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
 
 
-def tidied_staging(warehouse: Path) -> str:
-    """Return the folder for change sets, rid of those that killed runs left there long ago."""
-    folder = (warehouse / layout.STAGING).resolve()
+def staging_of(warehouse: Path) -> str:
+    """Return the address of the folder for change sets."""
+    return (warehouse / layout.STAGING).resolve().as_uri()
+
+
+def tidy_staging(warehouse: Path) -> None:
+    """Remove the change sets that killed runs left there long ago."""
     oldest = time() - timedelta(days=layout.STAGING_DAYS).total_seconds()
-    for left in folder.glob("*"):
+    for left in (warehouse / layout.STAGING).glob(f"{layout.OWN}*"):
         # A run that is at work may remove its own meanwhile.
         with suppress(FileNotFoundError):
-            if left.stat().st_mtime < oldest:
+            if max(each.stat().st_mtime for each in (left, *left.rglob("*"))) < oldest:
                 rmtree(left, ignore_errors=True)
-    return folder.as_uri()
 
 
 def _size(file: str) -> int:

@@ -9,22 +9,22 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lakekit.layout import OWN
 from lakekit.spark.iceberg import load_table, main_of
 from lakekit.spark.refs import based, change, committed, head_of
 
-PREFIX = "lakekit_"
 # Not a run's own branch, by which it tells that it is under way.
 _WORK = "work_"
 
 
 def branch_name(run_id: str) -> str:
     """Return the name of a run's branch."""
-    return f"{PREFIX}{hashlib.sha256(run_id.encode()).hexdigest()[:16]}"
+    return f"{OWN}{hashlib.sha256(run_id.encode()).hexdigest()[:16]}"
 
 
 def branch_of(run_id: Expression) -> Expression:
     """Return the name of a run's branch as an expression over a column."""
-    return F.concat(F.lit(PREFIX), F.substring(F.sha2(run_id, 256), 1, 16))
+    return F.concat(F.lit(OWN), F.substring(F.sha2(run_id, 256), 1, 16))
 
 
 def open_branch(

@@ -16,7 +16,7 @@ from lakekit import layout
 from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
 from lakekit.runs.table_metadata import main_ancestry, off_main
-from lakekit.spark.branch import PREFIX, branch_name
+from lakekit.spark.branch import branch_name
 from lakekit.spark.iceberg import ancestry, load_table, main_of, main_snapshot, metadata_of
 
 
@@ -79,7 +79,7 @@ def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
 
 
 def _branches(known: Any) -> frozenset[str]:
-    return frozenset(name for name in known.refs() if name.startswith(PREFIX))
+    return frozenset(name for name in known.refs() if name.startswith(layout.OWN))
 
 
 def _taken_back(spark: SparkSession, table: str) -> set[str]:

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 from lakekit.batch import REBUILT_RUNS, Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.errors import InvariantViolatedError
+from lakekit.layout import OWN
 from lakekit.spark.branch import (
-    PREFIX,
     branch_head,
     drop_branch,
     fast_forward,
@@ -25,7 +25,7 @@ from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 
-BRANCH = f"{PREFIX}rebuild"
+BRANCH = f"{OWN}rebuild"
 _NEXT = {"__next": "_valid_from", "__next_to": "_valid_to"}
 
 

@@ -78,12 +78,10 @@ def test_columns_that_come_later_open_no_versions(spark, table, tmp_path, combin
         missing = tuple(name for name in LATER if number < turns[name])
         story.combination = replace(combination, without=missing)
         create_or_evolve(spark, story.combination.contract, table)
+        time, lacks = times[number], missing
         if number in early:
-            time = times[0] + timedelta(microseconds=number)
-            records = [_told_early(chance, record) for record in run.records]
-        else:
-            time = times[number]
-            records = [_told(chance, record, missing, story.combination) for record in run.records]
+            time, lacks = times[0] + timedelta(microseconds=number), LATER
+        records = [_told(chance, record, lacks, story.combination) for record in run.records]
         story.check(Run(run.kind, time, records))
 
 
@@ -97,8 +95,8 @@ def _told_by_full_last(runs: list[Run]) -> list[Run]:
 def _extracted_early(chance: random.Random, combination: Combination, runs: list[Run]) -> list[int]:
     """Choose runs that are extracted before the columns come, and merged afterwards.
 
-    Where records differ that are of one moment, it would depend on their order what is unknown. Of
-    complete records among partial ones see contracts.md.
+    Where records differ that are of one moment, what is unknown depends on their order. Of complete
+    records among partial ones see contracts.md.
     """
     if not combination.late or combination.ties:
         return []
@@ -106,12 +104,6 @@ def _extracted_early(chance: random.Random, combination: Combination, runs: list
     since = range(SINCE + 1, len(runs) - 1)
     may = [number for number in since if not partial or runs[number].kind == "changes"]
     return chance.sample(may, min(2, len(may)))
-
-
-def _told_early(chance: random.Random, record: Record) -> Record:
-    """Return a record as the source tells it before the contract has the columns: few values."""
-    known = {name for name in LATER if record[name] is not None and chance.random() < 0.3}
-    return record | {name: UNKNOWN for name in LATER if name not in known}
 
 
 def _told(

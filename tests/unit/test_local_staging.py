@@ -5,22 +5,39 @@ from datetime import timedelta
 from pathlib import Path
 from time import time
 
-from sandbox.local import tidied_staging
+from lakekit.spark.staging import own_place
+from sandbox.local import staging_of, tidy_staging
 
 
 def test_only_what_a_killed_run_left_long_ago_is_removed(tmp_path: Path) -> None:
-    ages = {"left": timedelta(days=7, hours=1), "at work": timedelta(days=6, hours=23)}
-    for name, age in ages.items():
-        folder = tmp_path / ".staging" / name
+    staging = tmp_path / ".staging"
+    old, young = timedelta(days=7, hours=1), timedelta(days=6, hours=23)
+    # When the folder of each was made, and its file.
+    left = {
+        own_place(str(staging), "killed"): (old, old),
+        own_place(str(staging), "new"): (young, young),
+        own_place(str(staging), "long at work"): (old, young),
+        str(staging / "of another tool"): (old, old),
+    }
+    for place, ages in left.items():
+        folder = Path(place)
         folder.mkdir(parents=True)
-        (folder / "part-0.parquet").write_bytes(b"rows")
-        os.utime(folder, (time() - age.total_seconds(),) * 2)
+        file = folder / "part-0.parquet"
+        file.write_bytes(b"rows")
+        for path, age in zip((folder, file), ages, strict=True):
+            os.utime(path, (time() - age.total_seconds(),) * 2)
 
-    address = tidied_staging(tmp_path)
+    tidy_staging(tmp_path)
 
-    assert address == (tmp_path / ".staging").as_uri()
-    assert [each.name for each in (tmp_path / ".staging").iterdir()] == ["at work"]
+    assert {str(each) for each in staging.iterdir()} == {*left} - {next(iter(left))}
 
 
-def test_a_warehouse_without_change_sets_has_an_address_too(tmp_path: Path) -> None:
-    assert tidied_staging(tmp_path / "new") == (tmp_path / "new" / ".staging").as_uri()
+def test_each_process_of_a_run_has_a_change_set_of_its_own() -> None:
+    assert own_place("file:/w/.staging", "run") != own_place("file:/w/.staging", "run")
+
+
+def test_a_warehouse_without_change_sets_stays_as_it_is(tmp_path: Path) -> None:
+    tidy_staging(tmp_path / "new")
+
+    assert not (tmp_path / "new").exists()
+    assert staging_of(tmp_path / "new") == (tmp_path / "new" / ".staging").as_uri()
