@@ -17,9 +17,10 @@ from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
 from lakekit.spark.context import Merge
-from lakekit.spark.forms import in_contract_form, in_table_form
+from lakekit.spark.forms import dropped_in, in_contract_form, in_table_form
 from lakekit.spark.records import tie
 from lakekit.spark.scopes import known_scopes
+from lakekit.spark.tables import columns_of
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.renamed import renamings
 from lakekit.sql.tables import FACTS_DDL, MODE, create_facts_table
@@ -156,12 +157,14 @@ class Facts:
             return
         run_id = self._merge.batch.run_id
         if not self.exists:
-            self._spark.sql(create_facts_table(self._contract, self.name))
+            has = columns_of(self._spark, self._merge.table)
+            self._spark.sql(create_facts_table(self._contract, self.name, has))
             self.exists = True
         facts = frames[0]
         for frame in frames[1:]:
-            facts = facts.unionByName(frame)
-        names = [*(c.name for c in self._contract.stored), *FACTS_DDL]
+            facts = facts.unionByName(frame, allowMissingColumns=True)
+        kept = dropped_in(facts, self._contract, self._spark.table(quote_table(self.name)))
+        names = [*(c.name for c in self._contract.stored), *FACTS_DDL, *kept]
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
         facts = in_table_form(self._spark, facts, self.name)
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()

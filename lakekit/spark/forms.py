@@ -62,6 +62,15 @@ def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame
     return rows.to(StructType([StructField(f.name, f.dataType) for f in schema]))
 
 
+def dropped_in(rows: DataFrame, contract: Contract, table: DataFrame) -> list[str]:
+    """Return the columns as `dropped_names` does, without those that a table has no place for."""
+    have, names = set(_paths(table.schema)), dropped_names(rows, contract)
+    kinds = {
+        name: StructField(name.removeprefix(_KEPT), rows.schema[name].dataType) for name in names
+    }
+    return [name for name in names if have.issuperset(_paths(StructType([kinds[name]])))]
+
+
 def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:
     """Return the fields of a value that are not wanted, those within its structs too, if any.
 

@@ -23,10 +23,11 @@ from lakekit.spark.iceberg import load_table
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.shadow import drop_shadow, hand_over, marked
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.shadow import drop_shadow, evolve_shadow, hand_over
+from lakekit.spark.tables import columns_of, create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
+from lakekit.sql.renamed import Renamings, renamings
 from lakekit.sql.tables import create_facts_table, set_properties
 
 
@@ -92,21 +93,22 @@ def rebuild_table(
         CommitConflictError: A run was merged meanwhile; nothing was published.
     """
     scope = scope or Scope()
-    seen = None
+    seen, steps = None, list[Renamings]()
     if spark.catalog.tableExists(table):
         # Before anything is read of it: what moves it afterwards stops the publishing.
         now = _evolved(spark, [contract], table)
         seen = scope.seen or now
-        if not seen.stands(spark, load_table(spark, table)):
+        known = load_table(spark, table)
+        if not seen.stands(spark, known):
             raise _moved(table)
+        steps = renamings(known.properties())
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
     try:
         for run in runs:
-            promise = marked(run.contract, table)
-            create_or_evolve(spark, promise, shadow)
+            promise = evolve_shadow(spark, run.contract, table, shadow, steps)
             merge_scd2(spark, promise, run.batch, shadow, staging=staging)
-        create_or_evolve(spark, marked(contract, table), shadow)
+        evolve_shadow(spark, contract, table, shadow, steps)
         if seen is None:
             # It grows as it did before: the order of its columns tells.
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
@@ -154,7 +156,7 @@ def _publish(
     facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
     pairs = [(table, shadow, scope)]
     if facts.exists and seen.companion:
-        spark.sql(create_facts_table(contract, seen.companion))
+        spark.sql(create_facts_table(contract, seen.companion, columns_of(spark, table)))
         pairs.insert(0, (seen.companion, facts.name, Scope(keys=scope.keys)))
     for target, source, within in pairs:
         have = spark.table(quote_table(target))

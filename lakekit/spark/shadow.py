@@ -1,13 +1,17 @@
 """The shadow table that a rebuild works in."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError
 from lakekit.spark.iceberg import load_table, table_property
+from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.later import NOTES
+from lakekit.sql.renamed import Renamings, with_known_names
 from lakekit.sql.tables import set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
@@ -23,6 +27,25 @@ def marked(contract: Contract, table: str) -> Contract:
     }
     shadowed = contract.table.model_copy(update={"properties": properties})
     return contract.model_copy(update={"table": shadowed})
+
+
+def evolve_shadow(
+    spark: SparkSession, contract: Contract, table: str, shadow: str, steps: Sequence[Renamings]
+) -> Contract:
+    """Bring a shadow to a contract of its table's, and return the contract by which it is merged.
+
+    Args:
+        spark: A session whose catalog holds both.
+        contract: What the table should have been.
+        table: Whose shadow it is.
+        shadow: Its identifier; it is made if it is absent.
+        steps: How the table's columns were renamed, also by contracts that no run was merged by.
+    """
+    promise = marked(contract, table)
+    if spark.catalog.tableExists(shadow):
+        promise = with_known_names(promise, spark.table(quote_table(shadow)).columns, steps)
+    create_or_evolve(spark, promise, shadow)
+    return promise
 
 
 def drop_shadow(spark: SparkSession, table: str) -> str:

@@ -69,7 +69,7 @@ def _evolve_companion(
     facts = layout.facts_table(table)
     if not spark.catalog.tableExists(facts):
         return []
-    columns = _columns(spark, facts)
+    columns = columns_of(spark, facts)
     _refuse_half_renamed(contract, facts, has, columns)
     begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
     told = [mark_latest_extracts(facts, newest_told(spark, table))] if begins else []
@@ -117,10 +117,11 @@ def describe_table(
     spark: SparkSession, table: str
 ) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Return a table's columns with their DDL types, its properties and partition fields."""
-    return _columns(spark, table), _properties(spark, table), _partition_fields(spark, table)
+    return columns_of(spark, table), _properties(spark, table), _partition_fields(spark, table)
 
 
-def _columns(spark: SparkSession, table: str) -> dict[str, str]:
+def columns_of(spark: SparkSession, table: str) -> dict[str, str]:
+    """Return the name and DDL type of a table's columns, its control columns left out."""
     return {
         field.name: str(parse_type(_ddl(field.dataType)))
         for field in spark.table(quote_table(table)).schema

@@ -113,7 +113,8 @@ def with_lateness(
         late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")
     if sight.later and contract.history.exact:
-        more = says_more(sight.later, contract, extracted)
+        # What is the same says nothing more, though all lines of a new reading are looked at.
+        more = (F.col("__kind") != "same") & says_more(sight.later, contract, extracted)
         late = (late & ~more) | may_fill(sight.later, sight.unaware, contract)
         kind = F.when(more & ~late, "more").otherwise(F.col("__kind"))
         rows = rows.withColumn("__kind", kind)

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 
 from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.fact import PRESENCE
+from lakekit.spark.forms import dropped_names
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 
@@ -29,11 +30,13 @@ def of_settled(merge: Merge, rows: DataFrame) -> DataFrame:
 def of_versions(merge: Merge, versions: DataFrame) -> DataFrame:
     """Return versions that are written anew as the facts that opened them.
 
-    One that began after its record was brought back by a full extract.
+    One that began after its record was brought back by a full extract. They keep what they hold in
+    columns that the contract has dropped: these can come back.
     """
     brought = sequence_of(merge.contract) < F.col("_valid_from")
     op = F.when(brought, "P").otherwise("U")
-    return _facts(merge, versions, F.col("_ingested_at"), moment="_valid_from", op=op)
+    kept = dropped_names(versions, merge.contract)
+    return _facts(merge, versions, F.col("_ingested_at"), kept, moment="_valid_from", op=op)
 
 
 def of_absent(merge: Merge, versions: DataFrame) -> DataFrame:
@@ -49,10 +52,16 @@ def of_absent(merge: Merge, versions: DataFrame) -> DataFrame:
 
 
 def _facts(
-    merge: Merge, rows: DataFrame, time: Expression, *, moment: str, op: Expression
+    merge: Merge,
+    rows: DataFrame,
+    time: Expression,
+    more: Sequence[str] = (),
+    *,
+    moment: str,
+    op: Expression,
 ) -> DataFrame:
     return rows.select(
-        *[F.col(quote(c.name)) for c in merge.contract.stored],
+        *[F.col(quote(name)) for name in (*(c.name for c in merge.contract.stored), *more)],
         "_source_file",
         "_row_hash",
         F.col(moment).alias("_sequence"),

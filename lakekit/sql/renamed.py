@@ -1,7 +1,7 @@
 """The names that a table's columns had: one that is free may be given to another column."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
@@ -70,6 +70,36 @@ def names_over_time(
         before = {new: old for old, new in step.items()}
         names = tuple(before.get(name, name) for name in names)
         yield names
+
+
+def with_known_names(
+    contract: Contract, known: Collection[str], steps: Sequence[Renamings]
+) -> Contract:
+    """Return a contract whose columns are renamed from what a table calls them.
+
+    That is a name of before, where the table has not taken part in each step.
+
+    Args:
+        contract: Its columns are to be those of the table.
+        known: The names of the columns that the table has.
+        steps: How columns were renamed, oldest first, also after the contract's time.
+    """
+    have = {name.lower(): name for name in known}
+    there = have.keys() & {column.name.lower() for column in contract.stored}
+    froms: dict[str, str] = {}
+    for column in contract.stored:
+        if column.name.lower() in have:
+            continue
+        had = (name for (name,) in names_over_time([column.renamed_from or column.name], steps))
+        # Of two columns that had a name one after the other, it is the first one's.
+        before = next((name for name in had if name in have.keys() - there), None)
+        if before is not None and before not in froms.values():
+            froms[column.name] = have[before]
+    columns = [
+        c.model_copy(update={"renamed_from": froms.get(c.name, c.renamed_from)})
+        for c in contract.columns
+    ]
+    return contract.model_copy(update={"columns": tuple(columns)})
 
 
 def _refuse_exchanged_names(contract: Contract, table: str, steps: Sequence[Renamings]) -> None:

@@ -110,9 +110,12 @@ def partial(contract: Contract) -> str:
     return str(contract.history.ignore_null_updates).lower()
 
 
-def create_facts_table(contract: Contract, table: str) -> str:
-    """Return the DDL of the table that keeps what a history needs for late changes."""
-    columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in FACTS_DDL.items())]
+def create_facts_table(contract: Contract, table: str, has: Mapping[str, str]) -> str:
+    """Return the DDL of the table that keeps what a history needs for late changes.
+
+    It has the columns of the history (`has`, with their DDL types), dropped ones among them.
+    """
+    columns = [f"{quote(name)} {ddl}" for name, ddl in {**has, **FACTS_DDL}.items()]
     comment = f"What is known of {contract.contract} and shows in no version of its own"
     return _create(table, columns, ["`_op`"], EVERY_TABLE, comment)
 

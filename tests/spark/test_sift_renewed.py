@@ -6,10 +6,11 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.layout import facts_table
 from lakekit.spark import sift
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST, LINES, reading
-from tests.spark.people import ANN, BEN, CAT, CONTRACT, MOVED, TIMED
+from tests.spark.people import ANN, BEN, CAT, CONTRACT, MOVED, TIMED, TIMED_TEXT
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: age, type: int}\nhistory:"))
@@ -29,6 +30,22 @@ def test_a_line_says_something_else_under_another_contract(load, rows, parsed, e
 
     assert parsed == [None, None]
     assert [row[2] for row in rows("id, name, age")] == [30, 40]
+
+
+def test_lines_that_say_nothing_of_a_new_column_are_known_from_then_on(load, spark, table, evolve):
+    """With times, too, though their records could bring first values."""
+    timed = {**ANN, "at": "2026-01-01"}, {**BEN, "at": "2026-01-01"}
+    more = load_contract(TIMED_TEXT.replace("history:", "  - {name: age, type: int}\nhistory:"))
+    load(2, *timed, promise=TIMED)
+    evolve(more)
+    before = spark.table(table).select("id", *DIGEST).collect()
+
+    renewed = load(4, *timed, promise=more)
+
+    assert (renewed.unchanged, renewed.opened, renewed.closed) == (2, 0, 0)
+    assert not {*before} & {*spark.table(table).select("id", *DIGEST).collect()}
+    # That they were said again needs no remembering.
+    assert spark.table(facts_table(table)).where("_op = 'U'").count() == 0
 
 
 def test_a_line_of_before_a_change_is_not_known_when_the_contract_comes_back(load, parsed, evolve):
