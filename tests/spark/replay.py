@@ -165,14 +165,18 @@ class Replay:
         return [self.rows(row["snapshot_id"]) for row in ids]
 
     def assert_sound(self) -> None:
-        """Hold every state of main against the invariants of its mode."""
+        """Hold every state of main, one for each run that has committed, against invariants."""
+        assert self.assert_states_sound() == sum(done.committed for done in self.results)
+
+    def assert_states_sound(self) -> int:
+        """Hold every state of main against the invariants of its mode; return how many it has."""
         states = self.states()
-        assert len(states) == sum(done.committed for done in self.results)
         for rows in states:
             if self.combination.options.mode != "append":
                 self._assert_no_equal_neighbours(self.intervals(rows))
             if self.combination.options.mode == "scd1":
                 assert all(row["_is_current"] for row in rows)
+        return len(states)
 
     def assert_replays(self) -> None:
         """Let each run that main has seen come again, with its id: nothing moves."""
