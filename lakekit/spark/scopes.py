@@ -1,12 +1,12 @@
 """The scopes within which absence from a full extract counts, each as a JSON object."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.identifiers import quote
 from lakekit.sql.renamed import Renamings, names_over_time
+from lakekit.sql.scope_texts import members, scope_of
 
 
 def scope_text(scope: Sequence[str]) -> str:
@@ -35,26 +35,15 @@ def known_scopes(
 
 
 def _by_names_of_today(text: str, contract: Contract, renamed: Sequence[Renamings]) -> str:
-    told, scope = dict(_members(text)), contract.history.delete_scope
+    told, scope = dict(members(text)), contract.history.delete_scope
     values = {name.lower(): value for name, value in told.items()}
     # A table that was renamed before it noted that tells nothing.
     said = {c.renamed_from.lower(): c.name.lower() for c in contract.columns if c.renamed_from}
     for names in names_over_time(scope, [said, *renamed]):
         if values.keys() == {*names}:
-            now = (f'"{name}":{values[then]}' for name, then in zip(scope, names, strict=True))
-            return "{" + ",".join(now) + "}"
+            return scope_of(zip(scope, map(values.__getitem__, names), strict=True))
     raise SchemaMismatchError(
         f"{contract.contract}: delete_scope is {list(scope)}, but was {list(told)} when full "
         "extracts were merged, and what they lacked cannot be judged by other columns: keep it "
         "as it was, or begin a table under another name"
     )
-
-
-def _members(text: str) -> Iterator[tuple[str, str]]:
-    """Tell the names of a JSON object and the text of their values, as it was written."""
-    decoder, at = json.JSONDecoder(), 1
-    while at < len(text):
-        name, end = decoder.raw_decode(text, at)
-        _, at = decoder.raw_decode(text, end + 1)
-        yield name, text[end + 1 : at]
-        at += 1

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from lakekit.sql.scope_texts import are_among, with_new_names
+
 # Those of them that full extracts have not told yet of all keys.
 LATER_COLUMNS = "lakekit.later-columns"
 # Of each, as JSON, the newest extraction time that the table knew before: what is told later has
@@ -67,6 +69,11 @@ def with_added(
     if not (added or renames):
         return told
     noted = {key: _noted(properties, key) for key in (LATER_FILLED, LATER_SCOPES)}
+    # A scope is of columns too.
+    noted[LATER_SCOPES] = {
+        name: [with_new_names(text, renames) for text in scopes]
+        for name, scopes in noted[LATER_SCOPES].items()
+    }
     for key, known in ({LATER_UNTIL: _until(properties)} | noted).items():
         kept = {renames.get(name, name): value for name, value in known.items()}
         kept = {name: value for name, value in kept.items() if name not in added}
@@ -114,7 +121,7 @@ def told_by_full(
         return {}
     within = _noted(properties, LATER_SCOPES)
     within |= {each.name: sorted({*within.get(each.name, ()), *scopes}) for each in new}
-    done = {each.name for each in new if {*held} <= {*within[each.name]}}
+    done = {each.name for each in new if are_among(held, within[each.name])}
     now = max(extracted, datetime.fromisoformat(newest))
     filled = _noted(properties, LATER_FILLED)
     filled |= {each.name: str(now) for each in new if each.until and each.name in done}

@@ -9,6 +9,7 @@ from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import SCOPED, TEXT, at, told, with_history
+from tests.spark.later_columns import GROWN
 
 
 def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
@@ -54,6 +55,30 @@ def test_a_name_of_a_scope_may_be_used_again_and_leave_its_column_again(load, ro
     told(load, "changes", 11, at(3, "a", team=1), promise=promise)
 
     assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
+
+
+@pytest.mark.parametrize("names", [["team"], ["team", "zone"]])
+def test_scopes_that_are_renamed_in_between_have_all_told_a_later_column(
+    load, rows, spark, table, names
+):
+    first, second = at(1, "a"), at(1, "b", id=2)
+    told(load, "full", 2, first | {"seen": 1}, second | {"seen": 2}, promise=SCOPED)
+    scoped = GROWN.replace("keys: [id]", "keys: [id], delete_scope: [seen]")
+    create_or_evolve(spark, promise := load_contract(scoped), table)
+    told(load, "full", 4, first | {"seen": 1}, promise=promise)
+    for was, now in zip(["seen", *names], names, strict=False):
+        text = scoped.replace("seen", now)
+        text = text.replace(f"name: {now},", f"name: {now}, renamed_from: {was},")
+        create_or_evolve(spark, promise := load_contract(text), table)
+    told(load, "full", 6, second | {now: 2}, promise=promise)
+
+    told(load, "changes", 8, at(7, "a", zip="x", **{now: 1}), promise=promise)
+
+    assert rows("id, name, zip") == [
+        (1, "a", None, 1, 7, False),
+        (1, "a", "x", 7, None, True),
+        (2, "b", None, 1, None, True),
+    ]
 
 
 def test_extracts_without_scopes_go_on_counting_everywhere(load, rows, spark, table):

@@ -13,6 +13,7 @@ from lakekit.sql.later import (
 )
 
 NEWEST = "2026-01-01 00:00:00"
+NORTH, SOUTH = '{"seen":"north"}', '{"seen":"south"}'
 DAY = [datetime(2026, 1, day) for day in range(1, 10)]
 
 
@@ -74,9 +75,9 @@ def test_what_was_filled_in_before_an_older_full_extract_came_stays() -> None:
 def test_full_extracts_of_scopes_have_told_a_column_once_they_were_of_all_that_are_held() -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
 
-    for day, scope, notes in ((2, "north", 1), (3, "north", 0), (4, "south", 3)):
+    for day, scope, notes in ((2, NORTH, 1), (3, NORTH, 0), (4, SOUTH, 3)):
         assert later_columns(known) == (Later("zip", DAY[0]),)
-        told = told_by_full(known, DAY[day], NEWEST, scopes=[scope], held=["south", "north"])
+        told = told_by_full(known, DAY[day], NEWEST, scopes=[scope], held=[SOUTH, NORTH])
         assert len(told) == notes
         known |= told
 
@@ -86,10 +87,23 @@ def test_full_extracts_of_scopes_have_told_a_column_once_they_were_of_all_that_a
 
 def test_the_scopes_that_have_told_a_column_go_with_its_name_and_not_with_another_of_it() -> None:
     known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
-    known |= told_by_full(known, DAY[2], NEWEST, scopes=["north"], held=["south", "north"])
+    known |= told_by_full(known, DAY[2], NEWEST, scopes=[NORTH], held=[SOUTH, NORTH])
 
     renamed = known | with_added(known, [], {"zip": "post"}, "2026-01-04 00:00:00")
     anew = known | with_added(known, ["zip"], {}, "2026-01-04 00:00:00")
 
-    assert json.loads(renamed[LATER_SCOPES]) == {"post": ["north"]}
+    assert json.loads(renamed[LATER_SCOPES]) == {"post": [NORTH]}
     assert json.loads(anew[LATER_SCOPES]) == {}
+
+
+def test_the_scopes_that_have_told_a_column_are_known_by_the_names_of_their_own_columns() -> None:
+    known = with_added({}, ["zip"], {}, "2026-01-01 00:00:00")
+    scopes = ['{"Seen":"x","n":1.50}', '{"Seen":null,"n":2}']
+    known |= told_by_full(known, DAY[2], NEWEST, scopes=scopes[:1], held=scopes)
+
+    known |= with_added(known, ["fax"], {"seen": "team", "zip": "post"}, "2026-01-04 00:00:00")
+    known |= with_added(known, [], {"n": "seen", "team": "zone"})
+    held = ['{"seen":1.50,"zone":"x"}', '{"seen":2,"zone":null}']
+    known |= told_by_full(known, DAY[5], NEWEST, scopes=held[1:], held=held)
+
+    assert later_columns(known)[0] == Later("post", DAY[0], DAY[5])
