@@ -24,9 +24,12 @@ def remembered(
     contract, history, n = merge.contract, merge.contract.history, seen.counts
     rows = seen.rows.where("__aside IS NULL AND NOT __absent")
     frames = []
-    if history.ignore_null_updates and facts.exact:
+    if history.ignore_null_updates:
+        # As they came; what fills them is of others, and of a deletion nothing is left.
         partial = {name: F.col(f"__record.{quote(name)}") for name in contract.content}
-        frames.append(told.of_rows(merge, rows.withColumns(partial)))
+        rows = rows.withColumns(partial)
+    if history.ignore_null_updates and facts.exact:
+        frames.append(told.of_rows(merge, rows))
         if settled and settled.facts is not None:
             presences = settled.facts.where(F.col("__priority") == PRESENCE)
             frames.append(told.of_settled(merge, presences))
