@@ -106,4 +106,6 @@ def _show_versions(frame: "DataFrame", form: str) -> None:
 
 
 def _show(frame: "DataFrame", form: str) -> None:
-    typer.echo(render(frame.columns, frame.collect(), form), nl=False)
+    from lakekit.spark.forms import in_shown_form  # noqa: PLC0415
+
+    typer.echo(render(frame.columns, in_shown_form(frame).collect(), form), nl=False)

@@ -41,21 +41,24 @@ def render_samples(samples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     parts = []
     for kind, rows in samples.items():
         columns = list(rows[0])
-        cells = [[_sample(row[column]) for column in columns] for row in rows]
+        cells = [[_sample(column, row[column]) for column in columns] for row in rows]
         parts.append(f"{kind}\n{render(columns, cells, 'table')}")
     return "".join(parts)
 
 
-def _sample(value: Any) -> Any:
-    """Return a cell: a key as k=v, a change as old → new."""
+def _sample(column: str, value: Any) -> Any:
+    """Return a cell: a key or a row as k=v, a change as old → new."""
     if not isinstance(value, Mapping):
         return value
-    return ", ".join(
-        f"{name}: {_text(part['old'])} → {_text(part['new'])}"
-        if isinstance(part, Mapping) and part.keys() == {"old", "new"}
-        else f"{name}={_text(part['new'] if isinstance(part, Mapping) else part)}"
-        for name, part in value.items()
-    )
+    if column == "changes":
+        return ", ".join(_change(name, part) for name, part in value.items())
+    return ", ".join(f"{name}={_text(part)}" for name, part in value.items())
+
+
+def _change(name: str, part: Mapping[str, Any]) -> str:
+    if "old" in part:
+        return f"{name}: {_text(part['old'])} → {_text(part['new'])}"
+    return f"{name}={_text(part['new'])}"
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The forms of rows: that of a contract, and that of a table which may keep more."""
+"""The forms of rows: of a contract, of a table which may keep more, and for Python to show."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -7,7 +7,15 @@ from operator import or_
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from lakekit.contracts import RESERVED, Contract
 from lakekit.errors import SchemaMismatchError
@@ -69,6 +77,31 @@ def dropped_in(rows: DataFrame, contract: Contract, table: DataFrame) -> list[st
         name: StructField(name.removeprefix(_KEPT), rows.schema[name].dataType) for name in names
     }
     return [name for name in names if have.issuperset(_paths(StructType([kinds[name]])))]
+
+
+def in_shown_form(rows: DataFrame) -> DataFrame:
+    """Return rows whose times, nested ones too, have no zone and are those of the session's.
+
+    Of a `timestamp` Python would make a time in the zone of its process, which is none in some
+    for the first and the last day of all, and the same for two moments when clocks go back.
+    """
+    # By their places: two columns of a query may have one name.
+    places = [f"_{number}" for number in range(len(rows.columns))]
+    shown = [
+        F.col(place).cast(_shown(field.dataType)).alias(field.name)
+        for place, field in zip(places, rows.schema, strict=True)
+    ]
+    return rows.toDF(*places).select(*shown)
+
+
+def _shown(kind: DataType) -> DataType:
+    if isinstance(kind, StructType):
+        return StructType([StructField(f.name, _shown(f.dataType), f.nullable) for f in kind])
+    if isinstance(kind, ArrayType):
+        return ArrayType(_shown(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_shown(kind.keyType), _shown(kind.valueType), kind.valueContainsNull)
+    return TimestampNTZType() if isinstance(kind, TimestampType) else kind
 
 
 def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:

@@ -20,6 +20,7 @@ from lakekit.spark.branch import (
     open_branch,
 )
 from lakekit.spark.evidence import EXTRACTION_TIME, iso
+from lakekit.spark.forms import in_shown_form
 from lakekit.spark.pin import Pin
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import moment_literal, quote
@@ -154,7 +155,7 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     holes = after.where(end < following).join(right.select(*map(quote, gaps)), gaps, "left_anti")
     # What stays on both sides is as it was.
     holes = new.part(holes.withColumn("_valid_to", F.col("__next_to")))
-    row = after.where(clash).select(*keys).unionByName(holes.select(*keys)).first()
+    row = in_shown_form(after.where(clash).select(*keys).unionByName(holes.select(*keys))).first()
     if row is not None:
         raise InvariantViolatedError(
             f"{table}: key {row.asDict()} would have versions that overlap, or a hole between two; "

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from lakekit.spark import order
 from lakekit.spark.context import Merge
+from lakekit.spark.forms import in_shown_form
 from lakekit.spark.plan import Plan
 from lakekit.spark.quarantine import rejected
 from lakekit.sql.identifiers import quote
@@ -23,12 +24,13 @@ def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
     opened, overwritten: `key`, `from`, `to` and `changes`, the old and new values of the columns
     that differ from the version before; without old values where there is none. closed: `key`,
     `from`, `to`. deleted: `key`, `at`. late: `key`, `change`, `from`, `to`. quarantined: `raw`,
-    `fault`.
+    `fault`. In the mode append, opened has `row` alone. Times are those of the session's zone, UTC.
     """
     found: Samples = {}
     if merge.contract.history.mode == "append":
-        fresh = plan.staged.limit(rows).collect()
-        found["opened"] = [{"row": _stored(merge, row)} for row in fresh]
+        stored = [quote(column.name) for column in merge.contract.stored]
+        fresh = in_shown_form(plan.staged.limit(rows).select(*stored)).collect()
+        found["opened"] = [{"row": row.asDict(recursive=True)} for row in fresh]
     else:
         found["opened"] = _opened(merge, plan, rows)
         found["overwritten"] = _overwritten(merge, plan, rows)
@@ -71,6 +73,8 @@ def _compared(merge: Merge, chosen: DataFrame, before: Expression) -> list[dict[
         current = current.where(~F.col("_is_deleted"))
     current = current.select(*merge.keys, _content(merge).alias("__current"))
     beside = chosen.join(current, list(merge.contract.keys), "left").withColumn("__old", before)
+    ordered = beside.orderBy(*merge.keys, "__start")
+    compared = ordered.select(*merge.keys, "__start", "__until", "__old", "__new")
     return [
         {
             "key": _key(merge, row),
@@ -78,7 +82,7 @@ def _compared(merge: Merge, chosen: DataFrame, before: Expression) -> list[dict[
             "to": row["__until"],
             "changes": _changes(row["__old"], row["__new"]),
         }
-        for row in beside.orderBy(*merge.keys, "__start").collect()
+        for row in in_shown_form(compared).collect()
     ]
 
 
@@ -110,10 +114,11 @@ def _same(one: Any, other: Any) -> bool:
 def _simple(
     merge: Merge, frame: DataFrame, rows: int, columns: dict[str, str]
 ) -> list[dict[str, Any]]:
-    found = frame.orderBy(*merge.keys, *columns.values()).limit(rows).collect()
+    found = frame.orderBy(*merge.keys, *columns.values()).limit(rows)
+    shown = in_shown_form(found.select(*merge.keys, *columns.values()))
     return [
         {"key": _key(merge, row), **{name: row[column] for name, column in columns.items()}}
-        for row in found
+        for row in shown.collect()
     ]
 
 
@@ -125,7 +130,3 @@ def _content(merge: Merge) -> Expression:
 
 def _key(merge: Merge, row: Row) -> dict[str, Any]:
     return {key: row[key] for key in merge.contract.keys}
-
-
-def _stored(merge: Merge, row: Row) -> dict[str, Any]:
-    return {c.name: row[c.name] for c in merge.contract.stored}

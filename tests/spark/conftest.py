@@ -21,6 +21,7 @@ from tests.spark.landed import land
 from tests.spark.people import CONTRACT, TIMED
 from tests.spark.phases import ann, ben
 from tests.spark.rebuilt import NEW, World, person
+from tests.spark.zones import zoned  # noqa: F401  a fixture
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """The zones of Python's process and of Spark's session change no history."""
 
 import json
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -91,21 +90,6 @@ class Story:
             stored = self.spark.table(self.table).drop("_source_file", "_line_hash", "_line_check")
             texts = stored.selectExpr(*[f"CAST({name} AS string)" for name in stored.columns])
             return sorted(str(row) for row in texts.collect())
-
-
-@pytest.fixture
-def zoned(spark, monkeypatch):
-    """Move the process and the session to zones of their own."""
-
-    def move(process, session):
-        monkeypatch.setenv("TZ", process)
-        time.tzset()
-        spark.conf.set("spark.sql.session.timeZone", session)
-
-    yield move
-    monkeypatch.undo()
-    time.tzset()
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 @pytest.mark.parametrize("name", STORIES)
