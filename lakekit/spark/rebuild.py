@@ -101,7 +101,7 @@ def rebuild_table(
         known = load_table(spark, table)
         if not seen.stands(spark, known):
             raise _moved(table)
-        steps = renamings(known.properties())
+        steps = renamings({**known.properties()})
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
     try:

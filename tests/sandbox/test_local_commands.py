@@ -28,6 +28,10 @@ endpoint: {path: /events}
 schema: [{name: id, type: int}]
 history: {mode: append, keys: [id]}
 """
+FIRST_AND_LAST = (
+    "TIMESTAMP '0001-01-01 00:00:00Z' AS at",
+    "TIMESTAMP '9999-12-31 23:59:59.999999Z' AS at",
+)
 SCRIPT = """
 import json, sys
 from typer.testing import CliRunner
@@ -83,6 +87,7 @@ def told(tmp_path_factory) -> dict[str, dict]:
         "rebuild": ["rebuild", "--table", "people", "--json"],
         "again": ["rebuild", "--table", "people"],
         "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
+        "times": ["sql", f"SELECT {', '.join(FIRST_AND_LAST)}", "--format", "csv"],
         "facts": ["sql", "SELECT id, _op FROM people_facts WHERE id = 9", "--format", "csv"],
         "no table": ["rebuild", "--table", "nobody"],
         "no history": ["as-of", "nobody", time(1)],
@@ -142,6 +147,11 @@ def test_as_of_and_changes_read_the_history(told):
     assert [(row["_change"], row["name"]) for row in rows(told["changes"])] == [
         ("updated", "anna"), ("deleted", "ben"),
     ]  # fmt: skip
+
+
+def test_a_query_shows_the_first_and_the_last_time_of_all(told):
+    shown = "0001-01-01T00:00:00,9999-12-31T23:59:59.999999"
+    assert told["times"]["out"].splitlines() == ["at,at", shown]
 
 
 def test_a_rebuild_brings_back_what_was_deleted_by_hand(told):
