@@ -12,8 +12,8 @@ from pydantic_core import PydanticCustomError
 from lakekit.models import BETWEEN_FIELDS, Fault
 from lakekit.partitions import partition_faults
 from lakekit.sqltypes import SqlType, parse_type
-from lakekit.tie_faults import FILE_POSITION, position_faults, tie_faults
 
+FILE_POSITION = "file_position"
 NOT_KEYS = ("array", "map", "struct", "double", "float", "binary")
 SEQUENCES = ("timestamp", "timestamp_ntz", "date")
 # Equal values of others may be written in several ways, or different ones in the same.
@@ -33,7 +33,6 @@ class NamedType(NamedTuple):
 
     name: str | None
     type: SqlType | None
-    required: bool = False
 
 
 def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
@@ -48,7 +47,9 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
     if options["late_changes"] in ("quarantine", "ignore") and mode == "append":
         yield _fault("late_changes", "mode append inserts what is new, however late it comes")
-    yield from position_faults(names_in(options, "tie_break"))
+    if _after_position(names_in(options, "tie_break")):
+        message = f"{FILE_POSITION} must be the last: no two records have the same"
+        yield _fault("tie_break", message)
 
 
 def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
@@ -61,7 +62,7 @@ def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
             yield Fault(("schema", position, "name"), message)
         if name:
             seen.add(name)
-        maps = column.type.maps() if column.type else ()
+        maps = _maps(column.type) if column.type else ()
         if any(each.fields[0][1].name != "string" for each in maps):
             message = "the keys of a map must be string, as JSON has no others"
             yield Fault(("schema", position, "type"), message)
@@ -87,8 +88,8 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield _fault("except_columns", f"'{name}' orders the records and must be stored")
         if name in named["delete_scope"]:
             yield _fault("delete_scope", f"'{name}' must be stored")
-    required = [column.name for column in columns if column.required]
-    yield from tie_faults(options, named, types, required)
+        if name in _columns_of_ties(named):
+            yield _fault("tie_break", f"'{name}' decides between records and must be stored")
 
 
 def table_faults(
@@ -136,6 +137,10 @@ def _wrong_types(
             if kind and kind.name not in allowed:
                 must = f"it must be one of {', '.join(allowed)}"
                 yield _fault(option, f"'{name}' is {kind}; {must}")
+    for name in _columns_of_ties(named):
+        kind = types.get(name)
+        if kind and any(_maps(kind)):
+            yield _fault("tie_break", f"'{name}' is {kind}; maps cannot be compared")
 
 
 def _hidden_scopes(
@@ -166,6 +171,25 @@ def _forgotten(
     if names := ", ".join(f"'{name}'" for name in left_out if name and name not in said):
         must = "with ignore_null_updates it must be overwrite"
         yield _fault("untracked", f"{must}: what a null of {names} stands for would not be kept")
+
+
+def _after_position(tie_break: Sequence[str]) -> bool:
+    """Say whether a column stands behind the position, where it would never decide."""
+    behind = tie_break[tie_break.index(FILE_POSITION) :] if FILE_POSITION in tie_break else ()
+    return any(name != FILE_POSITION for name in behind)
+
+
+def _columns_of_ties(named: Mapping[str, Sequence[str]]) -> Collection[str]:
+    """Return the columns that decide between records, each once; the position is none."""
+    return dict.fromkeys(name for name in named["tie_break"] if name != FILE_POSITION)
+
+
+def _maps(kind: SqlType) -> Iterator[SqlType]:
+    """Yield the maps that a type is or holds."""
+    if kind.name == "map":
+        yield kind
+    for _, part in kind.fields:
+        yield from _maps(part)
 
 
 def _fault(option: str, message: str) -> Fault:

@@ -88,7 +88,7 @@ def history_faults(history: History, columns: Sequence[Column]) -> Iterator[Faul
 
 
 def _named_types(columns: Sequence[Column]) -> list[NamedType]:
-    return [NamedType(column.name, column.sql_type, column.required) for column in columns]
+    return [NamedType(column.name, column.sql_type) for column in columns]
 
 
 class Contract(FileModel):

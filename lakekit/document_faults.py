@@ -62,8 +62,6 @@ def _columns(document: Mapping[str, Any], sound: Mapping[str, Any]) -> list[Name
             NamedType(
                 name if isinstance(name, str) else None,
                 parse_type(text) if isinstance(text, str) else None,
-                # What did not parse may mean it.
-                child(written, "required") not in (None, False),
             )
         )
     return found

@@ -4,9 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from lakekit.contract_faults import option_faults, refuse
+from lakekit.contract_faults import FILE_POSITION, option_faults, refuse
 from lakekit.models import ColumnName, Model
-from lakekit.tie_faults import FILE_POSITION
 
 Ratio = Annotated[float, Field(ge=0, le=1)]
 # Told apart by their form, so that a wrong one is one fault and not one for each.

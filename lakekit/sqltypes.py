@@ -1,7 +1,6 @@
 """Spark SQL's DDL types, parsed without Spark."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 ATOMIC = {
@@ -45,13 +44,6 @@ class SqlType:
         if self.fields:
             return f"{self.name}<{','.join(str(part) for _, part in self.fields)}>"
         return self.name
-
-    def maps(self) -> Iterator["SqlType"]:
-        """Yield the maps that it is or holds."""
-        if self.name == "map":
-            yield self
-        for _, part in self.fields:
-            yield from part.maps()
 
 
 def parse_type(text: str) -> SqlType:

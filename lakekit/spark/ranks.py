@@ -1,7 +1,7 @@
 """Which row of each moment counts. Frames in and out; no actions."""
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Window, WindowSpec
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
@@ -32,25 +32,32 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     )
     tied = F.min("__content").over(moment) != F.max("__content").over(moment)
     rows = rows.withColumn("__content", content_hash()).withColumn("__tied", tied)
-    return _placed(rows, best)
-
-
-def with_place_beside_aside(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Rank the rows of one key and moment again: those that are set aside (`__aside`) come last.
-
-    Of one moment a deletion, or a move into another scope, can come late beside a record in time.
-    """
-    if not contract.history.sets_late_aside:
-        return rows
-    moment = Window.partitionBy(*map(quote, contract.keys), "__moment")
-    return _placed(rows, moment.orderBy(F.col("__aside").isNotNull(), "__place"))
-
-
-def _placed(rows: DataFrame, best: WindowSpec) -> DataFrame:
     return rows.withColumns(
         {
             "__place": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
+            "__said_at": F.col("__moment"),
+        }
+    )
+
+
+def with_place_beside_aside(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Let a row in time take the place of one that is set aside (`__aside`), of those of a moment.
+
+    Beside it a deletion, or a move into another scope, can come late. The moment is the one that
+    the records say, `__said_at`, though a row may have been moved since.
+    """
+    if not contract.history.sets_late_aside:
+        return rows
+    moment = Window.partitionBy(*map(quote, contract.keys), "__said_at")
+    best = moment.orderBy(F.col("__aside").isNotNull(), "__place")
+    leads_aside = F.max((F.col("__place") == 1) & F.col("__aside").isNotNull()).over(moment)
+    equal = F.col("__content") == F.first("__content").over(best)
+    first = leads_aside & F.col("__aside").isNull() & (F.row_number().over(best) == 1)
+    return rows.withColumns(
+        {
+            "__place": F.when(first, 1).otherwise(F.col("__place")),
+            "__equal": F.when(leads_aside, equal).otherwise(F.col("__equal")),
         }
     )
 

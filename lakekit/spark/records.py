@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
+from lakekit.contract_faults import FILE_POSITION
 from lakekit.contracts import Column, Contract
 from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.fitting import LOCALE, checked, misfit, parsed_type, value_of, with_fitting
@@ -13,7 +14,6 @@ from lakekit.spark.undated import with_undated
 from lakekit.sql.identifiers import literal, moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
-from lakekit.tie_faults import FILE_POSITION
 
 CORRUPT = "_corrupt_record"
 _BYTE_ORDER_MARK = "\ufeff"

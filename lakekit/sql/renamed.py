@@ -75,30 +75,31 @@ def names_over_time(
 def with_known_names(
     contract: Contract, known: Collection[str], steps: Sequence[Renamings]
 ) -> Contract:
-    """Return a contract whose columns are renamed from what a table calls them.
+    """Return a contract that names what columns were called in a table which missed some steps.
 
-    That is a name of before, where the table has not taken part in each step.
+    Only for columns that would be new there, and whose name no column has left: one that had it
+    before may have been another.
 
     Args:
         contract: Its columns are to be those of the table.
         known: The names of the columns that the table has.
         steps: How columns were renamed, oldest first, also after the contract's time.
+
+    Example:
+        A table with `city`, and a contract with `place`, renamed from `town`: by the steps
+        `{"city": "town"}` and `{"town": "place"}` that is renamed from `city`.
     """
-    have = {name.lower(): name for name in known}
-    there = have.keys() & {column.name.lower() for column in contract.stored}
-    froms: dict[str, str] = {}
-    for column in contract.stored:
-        if column.name.lower() in have:
-            continue
-        had = (name for (name,) in names_over_time([column.renamed_from or column.name], steps))
-        # Of two columns that had a name one after the other, it is the first one's.
-        before = next((name for name in had if name in have.keys() - there), None)
-        if before is not None and before not in froms.values():
-            froms[column.name] = have[before]
-    columns = [
-        c.model_copy(update={"renamed_from": froms.get(c.name, c.renamed_from)})
-        for c in contract.columns
-    ]
+    renames, stored = contract.renames(known), [column.name for column in contract.stored]
+    taken = {name.lower() for name in (*renames, *stored)}
+    free = {name.lower(): name for name in known if name.lower() not in taken}
+    left = [name for step in steps for name in step]
+    old = {name.lower() for name in (*known, *renames.values(), *left)}
+    found = dict[str, dict[str, str]]()
+    for name in [name for name in stored if name.lower() not in old]:
+        had = (before for (before,) in names_over_time([name], steps) if before in free)
+        if before := next(had, None):
+            found[name] = {"renamed_from": free.pop(before)}
+    columns = (column.model_copy(update=found.get(column.name)) for column in contract.columns)
     return contract.model_copy(update={"columns": tuple(columns)})
 
 

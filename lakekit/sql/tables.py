@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lakekit.contracts import Contract
+from lakekit.contracts import RESERVED, Contract
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.line_hash import LINES, reading
 
@@ -113,9 +113,10 @@ def partial(contract: Contract) -> str:
 def create_facts_table(contract: Contract, table: str, has: Mapping[str, str]) -> str:
     """Return the DDL of the table that keeps what a history needs for late changes.
 
-    It has the columns of the history (`has`, with their DDL types), dropped ones among them.
+    It has the columns of records that the history has (`has`: their DDL types), dropped ones too.
     """
-    columns = [f"{quote(name)} {ddl}" for name, ddl in {**has, **FACTS_DDL}.items()]
+    own = {name: ddl for name, ddl in has.items() if name.lower() not in RESERVED}
+    columns = [f"{quote(name)} {ddl}" for name, ddl in (own | FACTS_DDL).items()]
     comment = f"What is known of {contract.contract} and shows in no version of its own"
     return _create(table, columns, ["`_op`"], EVERY_TABLE, comment)
 

@@ -71,6 +71,4 @@ def _changing(named: str, chance: random.Random) -> Iterator[Combination]:
             chosen["untracked"] = chance.choice(["overwrite", "ignore"])
         if chosen["ignore_null_updates"]:
             chosen["untracked"] = "overwrite"
-            # A column that decides between records would have to be required.
-            chosen["tie_break"] = ["file_position"] if number < turn else chosen["tie_break"]
         yield Combination(f"{named}-{number}", chosen, kinds, late=late, faults=True)

@@ -36,3 +36,42 @@ def test_a_renaming_that_no_run_has_seen(spark, table, tmp_path, last, name):
     assert world.rows() == before
     found = spark.table(table).orderBy("id", "_valid_from").select(name)
     assert [row[0] for row in found.collect()] == ["x", "z", "y"]
+
+
+NICK, NAME = "{name: nick, type: string, renamed_from: name}", "{name: name, type: string}"
+FROM_CITY = NAME.replace("}", ", renamed_from: city}")
+
+
+@pytest.mark.parametrize("columns", [(NICK, FROM_CITY), (FROM_CITY, NICK)])
+def test_a_column_that_takes_the_name_which_another_leaves(spark, table, tmp_path, columns):
+    world = World(spark, table, tmp_path)
+    world.merge(6, person(1, "ann", 5, city="x"))
+    text = TIMED_TEXT.replace(f"  - {CITY}\n", "").replace(NAME, "\n  - ".join(columns))
+    world.merge(8, person(1, "y", 7, nick="anna"), text=text, extract="incremental")
+    before = world.rows()
+
+    result = world.rebuild()
+
+    assert (result.missing, result.wrong, result.committed) == (0, 0, False)
+    assert world.rows() == before
+    found = spark.table(table).orderBy("_valid_from").select("nick", "name").collect()
+    assert [tuple(row) for row in found] == [("ann", "x"), ("anna", "y")]
+
+
+def test_a_new_column_whose_name_another_gets_later_is_not_taken_for_it(spark, table, tmp_path):
+    world = World(spark, table, tmp_path)
+    world.merge(6, person(1, "ann", 5, city="x"))
+    new = TIMED_TEXT.replace(CITY, "{name: town, type: string}")
+    world.merge(8, person(1, "ann", 7, town="y"), text=new)
+    place = new.replace("{name: town,", "{name: place, renamed_from: town,")
+    world.merge(9, person(1, "ann", 8, place="y"), text=place)
+    back = place.replace(
+        "  - {name: place,", "  - {name: town, renamed_from: city, type: string}\n  - {name: place,"
+    )
+    world.merge(10, person(1, "ann", 9, place="y", town="z"), text=back)
+    before = world.rows()
+
+    result = world.rebuild()
+
+    assert (result.missing, result.wrong, result.committed) == (0, 0, False)
+    assert world.rows() == before

@@ -97,6 +97,17 @@ def test_a_late_move_does_not_stand_before_a_record_of_its_moment_in_time(load, 
     assert (done.opened, done.duplicates, done.superseded) == (1, 0, 2)
 
 
+@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+def test_a_record_in_time_stands_before_one_that_would_bring_its_key_back(load, rows, policy):
+    promise = with_history(f"late_changes: {policy}")
+    told(load, "full", 7, at(1, "z", id=2), promise=promise)
+
+    done = told(load, "full", 10, at(3, "old"), at(9, "new"), at(1, "z", id=2), promise=promise)
+
+    assert rows("id, name")[0] == (1, "new", 9, None, True)
+    assert (done.opened, done.superseded, done.unchanged, done.quarantined) == (1, 1, 1, 0)
+
+
 def test_append_tells_ties_from_duplicates(load, spark, table):
     def counted(done):
         return done.opened, done.duplicates, done.superseded, done.quarantined

@@ -29,10 +29,6 @@ TYPES = {
 SCOPES = "it must be one of string, boolean, tinyint, smallint, int, bigint, decimal, date"
 LAST = "history.tie_break: file_position must be the last: no two records have the same"
 STORED = "history.tie_break: 'n' decides between records and must be stored"
-UNSAID = (
-    "history.tie_break: 'n' must be required with mode scd1 and ignore_null_updates: of a record "
-    "that leaves it out, the row would show it as an older one said it"
-)
 LATE = "history.late_changes: mode append inserts what is new, however late it comes"
 HIDDEN = (
     "history.delete_scope: 'n': with untracked: ignore it must be a key or tracked, as an extract "
@@ -83,15 +79,6 @@ def test_what_decides_between_records_is_stored(mode, sequence_by):
     hidden = {"tie_break": ["n", "file_position"], "except_columns": ["n"]}
 
     assert faults(mode=mode, sequence_by=sequence_by, **hidden) == [STORED]
-
-
-def test_what_decides_between_partial_records_is_said_by_each_where_no_other_is_kept():
-    options = {"mode": "scd1", **PARTIAL, "untracked": "overwrite", "tie_break": ["at", "n", "id"]}
-    assert faults(**options) == [UNSAID]
-
-    said = written(**options).replace("name: n\n", "name: n\n  required: true\n")
-
-    assert load_contract(said).column("n").required
 
 
 @pytest.mark.parametrize("name", ["props", "deep"])
@@ -160,10 +147,6 @@ def test_each_is_told_beside_the_others():
         {"mode": "append", "late_changes": "exact"},
         {"mode": "scd1", "late_changes": "quarantine"},
         {"mode": "scd1", "ignore_null_updates": True},
-        {"mode": "scd1", "ignore_null_updates": True, "tie_break": ["n"]},
-        {"mode": "scd1", "sequence_by": "at", "tie_break": ["n"]},
-        PARTIAL | {"mode": "scd1", "late_changes": "ignore", "tie_break": ["n"]},
-        PARTIAL | {"tie_break": ["n"]},
         {"untracked": "ignore", "delete_scope": ["n"]},
         {"untracked": "overwrite", "delete_scope": ["n"], "track_history_except": ["n"]},
         PARTIAL | {"untracked": "overwrite", "track_history_except": ["n"]},
