@@ -111,10 +111,7 @@ def partial(contract: Contract) -> str:
 
 
 def create_facts_table(contract: Contract, table: str, has: Mapping[str, str]) -> str:
-    """Return the DDL of the table that keeps what a history needs for late changes.
-
-    It has the columns of records that the history has (`has`: their DDL types), dropped ones too.
-    """
+    """Return the DDL of a companion, with all columns of records that its history has (`has`)."""
     own = {name: ddl for name, ddl in has.items() if name.lower() not in RESERVED}
     columns = [f"{quote(name)} {ddl}" for name, ddl in (own | FACTS_DDL).items()]
     comment = f"What is known of {contract.contract} and shows in no version of its own"
