@@ -163,7 +163,7 @@ class Facts:
         facts = frames[0]
         for frame in frames[1:]:
             facts = facts.unionByName(frame, allowMissingColumns=True)
-        kept = dropped_in(facts, self._contract, self._spark.table(quote_table(self.name)))
+        kept = dropped_in(self._spark, facts, self._contract, self.name)
         names = [*(c.name for c in self._contract.stored), *FACTS_DDL, *kept]
         facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
         facts = in_table_form(self._spark, facts, self.name)

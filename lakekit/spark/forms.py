@@ -70,9 +70,13 @@ def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame
     return rows.to(StructType([StructField(f.name, f.dataType) for f in schema]))
 
 
-def dropped_in(rows: DataFrame, contract: Contract, table: DataFrame) -> list[str]:
+def dropped_in(spark: SparkSession, rows: DataFrame, contract: Contract, table: str) -> list[str]:
     """Return the columns as `dropped_names` does, without those that a table has no place for."""
-    have, names = set(_paths(table.schema)), dropped_names(rows, contract)
+    names = dropped_names(rows, contract)
+    if not names:
+        # Nearly always: the table need not be looked at.
+        return []
+    have = set(_paths(spark.table(quote_table(table)).schema))
     kinds = {
         name: StructField(name.removeprefix(_KEPT), rows.schema[name].dataType) for name in names
     }

@@ -14,6 +14,7 @@ def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
     Even there each moment counts of partial records, and where late ones are set aside.
 
     `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
+    `__said_at` stays that moment, to whichever a row is moved.
     """
     keys = [quote(key) for key in contract.keys]
     moment = Window.partitionBy(*keys, "__moment")

@@ -5,8 +5,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.contracts import load_contract
-from tests.spark.late import TEXT, at, gone, told, with_history
+from tests.spark.late import at, gone, told, with_history
 
 
 def test_a_version_that_a_late_change_cut_keeps_the_rank_of_its_record(load, rows):
@@ -59,9 +58,7 @@ def test_the_columns_of_the_tie_break_decide_between_runs_of_scd1_too(load, rows
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_the_columns_of_the_tie_break_decide_between_partial_records_of_scd1_too(load, rows, apart):
-    options = "keys: [id], mode: scd1, ignore_null_updates: true, tie_break: [seen]"
-    required = TEXT.replace("name: seen, type: int", "name: seen, type: int, required: true")
-    promise = load_contract(required.replace("keys: [id]", options))
+    promise = with_history("mode: scd1, ignore_null_updates: true, tie_break: [seen]")
     told(load, "changes", 5, *[at(5, "a", seen=1, id=n) for n in (1, 2, 3)], promise=promise)
     said = [
         [at(6, "b", seen=2, id=1), at(6, "b", seen=3, id=2), gone(6) | {"seen": 3, "id": 3}],
