@@ -10,6 +10,7 @@ from lakekit.contracts import Contract
 from lakekit.spark.lines import POSITION
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import ARRIVED
 
 # At one moment a record beats presence in a full extract, and that beats absence. What the
 # companion tells of a presence beats what the versions show of it.
@@ -37,6 +38,7 @@ def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         _or_null(columns.get("dropped"), "bigint").alias("__dropped"),
         columns.get("partial", F.lit(False)).alias("__partial"),
         _or_null(columns.get("scopes"), "array<string>").alias("__scopes"),
+        _or_null(columns.get("arrived"), "bigint").alias(ARRIVED),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -23,7 +24,7 @@ from lakekit.spark.scopes import known_scopes
 from lakekit.spark.tables import columns_of
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.renamed import renamings
-from lakekit.sql.tables import FACTS_DDL, MODE, create_facts_table
+from lakekit.sql.tables import ARRIVED, FACTS_DDL, MODE, create_facts_table
 
 _FULL = "_op IN ('X', 'L')"
 _LAST = "TIMESTAMP_NTZ '9999-12-31'"
@@ -45,10 +46,17 @@ class FullExtract:
 class Facts:
     """The companion of one table."""
 
-    def __init__(self, merge: Merge, under_way: Collection[str] = ()) -> None:
-        """Open the companion; what the runs of some branches told does not count."""
+    def __init__(self, merge: Merge, under_way: Collection[str] = (), commits: int = 0) -> None:
+        """Open the companion; what the runs of some branches told does not count.
+
+        Args:
+            merge: The run.
+            under_way: The branches.
+            commits: How many the companion had had when the run began; see `ARRIVED`.
+        """
         self._merge = merge
         self._under_way = under_way
+        self._commits = commits
         self._spark = merge.spark
         self._contract = merge.contract
         self.name = layout.facts_table(merge.table)
@@ -91,10 +99,20 @@ class Facts:
         """Return the records: the stored columns and those of the companion."""
         return self._told().where(f"NOT {_FULL}")
 
+    @cached_property
+    def _stored(self) -> DataFrame:
+        return self._spark.table(quote_table(self.name))
+
+    @property
+    def _knows_arrivals(self) -> bool:
+        """Whether the companion has `ARRIVED`; an older one gets it by CreateTables."""
+        return ARRIVED in self._stored.columns
+
     def _told(self) -> DataFrame:
         """Return what other runs have told; an attempt of this one may have told its facts."""
-        stored, run_id = self._spark.table(quote_table(self.name)), F.col("_run_id")
-        facts = in_contract_form(stored, self._contract)
+        facts, run_id = in_contract_form(self._stored, self._contract), F.col("_run_id")
+        if not self._knows_arrivals:
+            facts = facts.withColumn(ARRIVED, F.lit(None).cast("bigint"))
         told = run_id != self._merge.batch.run_id
         if self._under_way:
             told = told & ~branch_of(run_id).isin([*self._under_way])
@@ -164,7 +182,14 @@ class Facts:
         for frame in frames[1:]:
             facts = facts.unionByName(frame, allowMissingColumns=True)
         kept = dropped_in(self._spark, facts, self._contract, self.name)
-        names = [*(c.name for c in self._contract.stored), *FACTS_DDL, *kept]
-        facts = facts.withColumn("_run_id", F.lit(run_id)).select(*map(quote, names))
+        own = [name for name in FACTS_DDL if name != ARRIVED or self._knows_arrivals]
+        names = [*(c.name for c in self._contract.stored), *own, *kept]
+        facts = facts.withColumns({"_run_id": F.lit(run_id), ARRIVED: self._arrived()})
+        facts = facts.select(*map(quote, names))
         facts = in_table_form(self._spark, facts, self.name)
         facts.writeTo(quote_table(self.name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
+
+    def _arrived(self) -> Expression:
+        """Return when a fact arrived: what the run itself says came after all that is known."""
+        known = 2 * self._commits
+        return F.coalesce(ARRIVED, F.when(F.col("__said"), known + 1).otherwise(known))

@@ -50,6 +50,11 @@ def main_of(known: Any) -> int | None:
     return None if head is None else int(head.snapshotId())
 
 
+def commits_of(known: Any) -> int:
+    """Return how many snapshots a loaded table has had, on any branch, expired ones too."""
+    return int(known.operations().current().lastSequenceNumber())
+
+
 def main_snapshot(spark: SparkSession, table: str) -> int | None:
     """Return main's head, None for a table without snapshots."""
     return main_of(load_table(spark, table))

@@ -25,6 +25,7 @@ from lakekit.spark.verdicts import with_verdicts
 from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
 from lakekit.sql.row_hash import row_hash, state_hash
+from lakekit.sql.tables import ARRIVED
 
 
 def late_keys(
@@ -90,6 +91,7 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
         *[F.col(quote(name)).desc() for name in ties if name in stored],
         F.col("__ingested").desc(),
         F.col("__said").desc(),
+        F.col(ARRIVED).desc_nulls_first(),
         F.col("__position").desc(),
     )
     # A version shows its newest untracked values; the companion knows the record of its start.

@@ -21,7 +21,7 @@ from lakekit.spark.later import shows_first_values
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import marks
+from lakekit.sql.tables import ARRIVED, marks
 
 # As JSON tells them by itself, times are cut to milliseconds.
 _WHOLE_TIMES = {
@@ -68,7 +68,8 @@ def gather_facts(
         The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
         `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
         version that may show a later one), `__first_values` (by a version that may have got some),
-        `__known` (by the companion), `__version` and `__split`.
+        `__known` (by the companion), `__version` and `__split`. What the companion tells has an
+        `__arrived`; what else is known came later, as it shows.
         An absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
         also `__dropped`, a hash of what a version holds in them.
     """
@@ -139,6 +140,7 @@ def _known(records: DataFrame, contract: Contract) -> DataFrame:
     return fact(
         contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
         gone=F.col("_op") == "D", known=F.lit(True), partial=F.col("_partial"),
+        arrived=F.coalesce(ARRIVED, F.lit(0)),
         priority=F.when(F.col("_op") == "P", TOLD).otherwise(RECORD),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import branch_name
-from lakekit.spark.iceberg import ancestry, load_table, main_of, main_snapshot, metadata_of
+from lakekit.spark.iceberg import ancestry, commits_of, load_table, main_of, metadata_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Pin:
 
     companion: identifier of the companion, None without one. head, companion_head: what main and
     the companion's main were, None if empty. under_way: branches of runs that have not ended.
+    commits: how many the companion has had, expired ones too.
     """
 
     table: str
@@ -33,6 +34,7 @@ class Pin:
     companion: str | None = None
     companion_head: int | None = None
     under_way: frozenset[str] = field(default_factory=frozenset)
+    commits: int = 0
 
     def stands(self, spark: SparkSession, known: Any, run_id: str = "") -> bool:
         """Whether nobody but the run itself has changed anything that it was planned on.
@@ -69,13 +71,15 @@ class Pin:
 
 def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
     """Pin a table and its companion as they are now."""
-    companion, head = None, None
+    companion, head, commits = None, None, 0
     if contract.history.remembers:
         companion = layout.facts_table(table)
         # Before main: who has told this already is under way there, or has ended.
-        head = main_snapshot(spark, companion) if _exists(spark, companion) else None
+        if _exists(spark, companion):
+            beside = load_table(spark, companion)
+            head, commits = main_of(beside), commits_of(beside)
     known = load_table(spark, table)
-    return Pin(table, main_of(known), companion, head, _branches(known))
+    return Pin(table, main_of(known), companion, head, _branches(known), commits)
 
 
 def _branches(known: Any) -> frozenset[str]:

@@ -19,7 +19,7 @@ from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import commits_of, load_table
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
@@ -28,7 +28,7 @@ from lakekit.spark.tables import columns_of, create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
 from lakekit.sql.renamed import Renamings, renamings
-from lakekit.sql.tables import create_facts_table, set_properties
+from lakekit.sql.tables import ARRIVED, create_facts_table, set_properties
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ def _publish(
         have = spark.table(quote_table(target))
         rows = spark.table(quote_table(source)).drop(*DIGEST).to(have.schema)
         if target == seen.companion:
+            rows = _arrived_before(spark, rows, source)
             rows = rows.unionByName(_told_under_way(have, seen, batches))
         new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
         # Facts are a set: a run that came again has told them again.
@@ -186,6 +187,12 @@ def _publish(
         # What it has told is what is rebuilt.
         drop_branch(spark, table, branch)
     return result
+
+
+def _arrived_before(spark: SparkSession, facts: DataFrame, source: str) -> DataFrame:
+    """Let facts of a companion have arrived before all that others will tell, in their order."""
+    after = 2 * commits_of(load_table(spark, source))
+    return facts.withColumn(ARRIVED, F.col(ARRIVED) - after)
 
 
 def _told_under_way(facts: DataFrame, seen: Pin, rebuilt: Sequence[Batch]) -> DataFrame:

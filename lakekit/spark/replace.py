@@ -25,6 +25,7 @@ from lakekit.spark.pin import Pin
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import moment_literal, quote
 from lakekit.sql.line_hash import DIGEST
+from lakekit.sql.tables import ARRIVED
 
 BRANCH = f"{OWN}rebuild"
 _NEXT = {"__next": "_valid_from", "__next_to": "_valid_to"}
@@ -78,12 +79,12 @@ def difference(have: DataFrame, new: Replacement, *, once: bool = False) -> tupl
 
 
 def _fingerprint(rows: DataFrame) -> Expression:
-    """Return a digest of all columns but those of lines.
+    """Return a digest of all columns but those of lines, and the order in which facts arrived.
 
     Nested ones cannot be hashed: two texts stand for them.
     """
     values = []
-    for field in rows.drop(*DIGEST).schema:
+    for field in rows.drop(*DIGEST, ARRIVED).schema:
         column, kind = F.col(quote(field.name)), field.dataType.typeName()
         values.append(column.isNull())
         if kind in ("map", "array", "struct"):

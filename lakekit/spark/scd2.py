@@ -82,7 +82,7 @@ def _attempt(merge: Merge) -> MergeResult | None:
     # A run may come again that was planned before the table took another contract.
     known = merge.spark.table(quote_table(table)).columns
     refuse_what_is_fixed(merge.contract, table, known, merge.properties)
-    facts = Facts(merge, seen.under_way)
+    facts = Facts(merge, seen.under_way, seen.commits)
     plan = plan_run(merge, facts, published.values())
     quarantine(merge, plan)
     with session_settings(merge.spark, merge.settings_to_publish(plan.rows)):

@@ -10,7 +10,7 @@ from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.job_steps import CreateTablesResult
 from lakekit.spark.iceberg import load_table
-from lakekit.sql.evolve import evolve_columns, evolve_properties, evolve_table, new_columns
+from lakekit.sql.evolve import evolve_facts, evolve_properties, evolve_table, new_columns
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import EVERY_TABLE, FACTS_DDL, MODE, create_table, mark_latest_extracts
 from lakekit.sqltypes import parse_type
@@ -73,7 +73,7 @@ def _evolve_companion(
     _refuse_half_renamed(contract, facts, has, columns)
     begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
     told = [mark_latest_extracts(facts, newest_told(spark, table))] if begins else []
-    return told + evolve_columns(contract, facts, columns)
+    return told + evolve_facts(contract, facts, columns)
 
 
 def _refuse_half_renamed(

@@ -11,13 +11,14 @@ from lakekit.spark.fact import PRESENCE
 from lakekit.spark.forms import dropped_names
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
+from lakekit.sql.tables import ARRIVED
 
 
 def of_rows(merge: Merge, rows: DataFrame) -> DataFrame:
     """Return staged rows as facts."""
     op = F.when(F.col("__gone"), "D").otherwise("U")
     now = kept_apart(merge.moment, F.col("__gone"))
-    return _facts(merge, rows, now, moment="__moment", op=op)
+    return _facts(merge, rows.withColumn("__said", F.lit(True)), now, moment="__moment", op=op)
 
 
 def of_settled(merge: Merge, rows: DataFrame) -> DataFrame:
@@ -69,7 +70,13 @@ def _facts(
         (F.col("__partial") if "__partial" in rows.columns else F.lit(False)).alias("_partial"),
         F.lit(None).cast("array<string>").alias("_scopes"),
         time.alias("_ingested_at"),
+        _or_null(rows, "__said", "boolean"),
+        _or_null(rows, ARRIVED, "bigint"),
     )
+
+
+def _or_null(rows: DataFrame, name: str, kind: str) -> Expression:
+    return F.col(name) if name in rows.columns else F.lit(None).cast(kind).alias(name)
 
 
 def witnesses(merge: Merge, keys: DataFrame) -> DataFrame:
@@ -103,4 +110,6 @@ def _without_content(merge: Merge, rows: DataFrame, op: str, scopes: Expression)
         F.lit(False).alias("_partial"),
         scopes.alias("_scopes"),
         moment.alias("_ingested_at"),
+        F.lit(False).alias("__said"),
+        F.lit(None).cast("bigint").alias(ARRIVED),
     )

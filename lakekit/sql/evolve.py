@@ -13,7 +13,13 @@ from lakekit.sql.later import with_added
 from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.rehash import must_rehash, rehash
 from lakekit.sql.renamed import is_noted, names_over_time, noted_names, renamings
-from lakekit.sql.tables import DIGEST_DDL, set_properties, table_properties
+from lakekit.sql.tables import (
+    ARRIVED,
+    DIGEST_DDL,
+    FACTS_DDL,
+    set_properties,
+    table_properties,
+)
 from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 _NESTED = ("struct", "array", "map")
@@ -131,6 +137,15 @@ def _add_digest(contract: Contract, table: str, known: set[str]) -> list[str]:
         return []
     alter = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
     return [f"{alter} {quote(k)} {ddl}" for k, ddl in DIGEST_DDL.items() if k not in known]
+
+
+def evolve_facts(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
+    """Return what brings a companion's columns to its contract; see `evolve_columns`."""
+    statements = evolve_columns(contract, table, columns)
+    if ARRIVED not in columns:
+        add = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
+        statements.append(f"{add} {quote(ARRIVED)} {FACTS_DDL[ARRIVED]}")
+    return statements
 
 
 def new_columns(contract: Contract, known: Collection[str]) -> list[str]:

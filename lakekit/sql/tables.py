@@ -27,6 +27,8 @@ DIGEST_DDL = {
     "_line_check": "bigint COMMENT 'Digest of the landed line, second half'",
 }
 DELETED_DDL = {"_is_deleted": "boolean COMMENT 'True for a version that says deleted'"}
+# No column of a contract can be called so.
+ARRIVED = "__arrived"
 FACTS_DDL = {
     "_source_file": "string",
     "_row_hash": "bigint",
@@ -41,6 +43,7 @@ FACTS_DDL = {
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",
+    ARRIVED: "bigint COMMENT 'Of one extraction time, the higher came later'",
 }
 QUARANTINE_DDL = {
     "_raw": "string COMMENT 'The record as it was landed'",

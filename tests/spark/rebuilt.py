@@ -24,11 +24,17 @@ class World:
         self.runs: list[Run] = []
 
     def merge(
-        self, day: int, *records: dict, text: str = TIMED_TEXT, extract: str = "full"
+        self,
+        day: int,
+        *records: dict,
+        text: str = TIMED_TEXT,
+        extract: str = "full",
+        run_id: str = "",
     ) -> None:
-        file = land(self.folder / f"{day}.ndjson", records)
+        run_id = run_id or f"run-{day}"
+        file = land(self.folder / f"{run_id}.ndjson", records)
         moment = datetime(2026, 1, day, tzinfo=UTC)
-        batch = Batch(run_id=f"run-{day}", extract=extract, extraction_time=moment, files=(file,))
+        batch = Batch(run_id=run_id, extract=extract, extraction_time=moment, files=(file,))
         run = Run(load_contract(text), batch)
         create_or_evolve(self.spark, run.contract, self.table)
         merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)

@@ -113,7 +113,9 @@ def test_without_the_branches_what_a_run_under_way_has_told_counts(load, rows, m
     load(9, ANN, ben, rome, lima, extract="incremental", promise=TIMED)
     with crash_at_the_end_of(monkeypatch, "check"):
         load(5, ben, promise=TIMED, run_id="mine")
-    monkeypatch.setattr(scd2, "Facts", lambda merge, _under_way: Facts(merge))
+    monkeypatch.setattr(
+        scd2, "Facts", lambda merge, _under_way, commits: Facts(merge, commits=commits)
+    )
     bern = {**ANN, "city": "Bern", "at": "2026-01-04T00:00:00Z"}
     load(10, bern, extract="incremental", promise=TIMED, run_id="other")
 
