@@ -9,6 +9,7 @@ from lakekit.spark.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST
+from lakekit.sql.tables import ARRIVED
 from tests.spark.landed import land
 from tests.spark.people import TIMED_TEXT
 
@@ -41,8 +42,12 @@ class World:
         self.runs.append(run)
 
     def rows(self, table: str = "") -> list[str]:
-        """Return all rows; which lines they show a rebuild leaves to the next full extract."""
-        frame = self.spark.table(table or self.table).drop(*DIGEST)
+        """Return all rows.
+
+        Which lines they show a rebuild leaves to the next full extract; that its facts arrived
+        before all others it tells by lower numbers.
+        """
+        frame = self.spark.table(table or self.table).drop(*DIGEST, ARRIVED)
         return sorted(str(row) for row in frame.collect())
 
     def snapshots(self) -> int:
