@@ -24,6 +24,8 @@ pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_ext
 MOST_KEYS = 300
 # Once, a merge carries so many histories.
 TOGETHER = {("all_kinds", 0): 1000}
+# Without full extracts, of which two of one moment can differ.
+OF_ONE_TIME = ("overwrite", "partial")
 SHUFFLED = ("overwrite", "partial", "latest")
 # Of those that `make test-long` adds, all are.
 REBUILT = ("partial_scope_mark", "latest")
@@ -48,6 +50,9 @@ def pytest_generate_tests(metafunc):
         orderless = filter(_is_orderless, (*DEFAULT, *LONG))
         chosen = [replace(c, kinds=("changes",)) for c in orderless if long or c.name in SHUFFLED]
         metafunc.parametrize("shuffled", chosen, ids=lambda c: c.name)
+    elif "of_one_time" in metafunc.fixturenames:
+        chosen = [c for c in (*DEFAULT, *LONG) if c.name in OF_ONE_TIME[: None if long else 1]]
+        metafunc.parametrize("of_one_time", chosen, ids=lambda c: c.name)
 
 
 def _is_orderless(combination):
@@ -113,6 +118,19 @@ def test_neither_order_nor_cutting_into_runs_shows(replay, shuffled, first_seed)
     expected = comparable(history(runs, options))
     assert comparable(history(others, options)) == expected
     assert comparable(story.rows()) == expected
+
+
+def test_of_runs_of_one_extraction_time_the_one_that_arrives_later_counts(
+    replay, of_one_time, first_seed
+):
+    story = replay(of_one_time)
+    runs = random_runs(of_one_time, first_seed + 9, keys=100, runs=6)
+    times = sorted(run.time for run in runs)
+
+    for number, run in enumerate(runs):
+        story.check(replace(run, time=times[number // 3]))
+
+    story.assert_sound()
 
 
 def test_without_a_sequence_only_runs_that_come_late_are_refused(replay):
