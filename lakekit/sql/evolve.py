@@ -133,19 +133,19 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
 
 def _add_digest(contract: Contract, table: str, known: set[str]) -> list[str]:
     """Return what a table lacks that is older than the digests of lines."""
-    if contract.history.mode == "append":
-        return []
+    return [] if contract.history.mode == "append" else _add_columns(table, DIGEST_DDL, known)
+
+
+def _add_columns(table: str, wanted: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Return what gives a table the control columns that it lacks."""
     alter = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
-    return [f"{alter} {quote(k)} {ddl}" for k, ddl in DIGEST_DDL.items() if k not in known]
+    return [f"{alter} {quote(name)} {ddl}" for name, ddl in wanted.items() if name not in known]
 
 
 def evolve_facts(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
     """Return what brings a companion's columns to its contract; see `evolve_columns`."""
-    statements = evolve_columns(contract, table, columns)
-    if ARRIVED not in columns:
-        add = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
-        statements.append(f"{add} {quote(ARRIVED)} {FACTS_DDL[ARRIVED]}")
-    return statements
+    arrived = {ARRIVED: FACTS_DDL[ARRIVED]}
+    return evolve_columns(contract, table, columns) + _add_columns(table, arrived, columns)
 
 
 def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
