@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
-from lakekit.spark.context import Merge
+from lakekit.spark.context import Merge, kept_apart
 from lakekit.spark.forms import dropped_in, in_contract_form, in_table_form
 from lakekit.spark.records import tie
 from lakekit.spark.scopes import known_scopes
@@ -191,5 +191,6 @@ class Facts:
 
     def _arrived(self) -> Expression:
         """Return when a fact arrived: what the run itself says came after all that is known."""
-        known = 2 * self._commits
-        return F.coalesce(ARRIVED, F.when(F.col("__said"), known + 1).otherwise(known))
+        some = F.xxhash64(*self._merge.keys) == 0
+        known, said = (kept_apart(F.lit(2 * self._commits + more), some) for more in (0, 1))
+        return F.coalesce(ARRIVED, F.when(F.col("__said"), said).otherwise(known))
