@@ -83,6 +83,21 @@ def dropped_in(spark: SparkSession, rows: DataFrame, contract: Contract, table: 
     return [name for name in names if have.issuperset(_paths(StructType([kinds[name]])))]
 
 
+def with_dropped_of(rows: DataFrame, model: DataFrame, contract: Contract) -> DataFrame:
+    """Return rows with the columns that another frame has by `dropped_names`, and no others.
+
+    What rows lack is null.
+    """
+    names, have = dropped_names(model, contract), dropped_names(rows, contract)
+    if not (names or have):
+        return rows
+    fields = [model.schema[name] for name in names]
+    rows = rows.drop(*(name for name in have if name not in names))
+    lacks = {f.name: F.lit(None).cast(f.dataType) for f in fields if f.name not in have}
+    stay = [field for field in rows.schema if field.name not in names]
+    return rows.withColumns(lacks).to(StructType([*stay, *fields]))
+
+
 def in_shown_form(rows: DataFrame) -> DataFrame:
     """Return rows whose times, nested ones too, have no zone and are those of the session's.
 
@@ -165,6 +180,11 @@ def _paths(kind: DataType, path: str = "") -> Iterator[str]:
         parts = [("key", kind.keyType), ("value", kind.valueType)]
     for name, part in parts:
         yield from _paths(part, f"{path}{name}.")
+
+
+def held_name(name: str) -> str:
+    """Return the name of what a state holds in a column that the contract has dropped."""
+    return f"__holds_{name}"
 
 
 def dropped_names(rows: DataFrame, contract: Contract) -> list[str]:

@@ -12,9 +12,11 @@ from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
 from lakekit.spark import order
+from lakekit.spark.base import overwrites
 from lakekit.spark.context import Merge, sent
 from lakekit.spark.fact import PRESENCE
 from lakekit.spark.facts import Facts
+from lakekit.spark.forms import dropped_names, held_name
 from lakekit.spark.late_facts import gather_facts, with_neighbours
 from lakekit.spark.later import as_first_told, as_told, aware, with_later
 from lakekit.spark.partial import with_filled
@@ -159,11 +161,28 @@ def _resolve(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Da
     resolved = order.resolve(kept, contract, order.Sight())
     opener = F.coalesce(_of_opener("__said", contract), F.lit(False))
     resolved = resolved.withColumns({"__act": F.coalesce("__aside", "__act"), "__opener": opener})
+    resolved = _with_held(resolved, contract)
     if not later:
         return resolved
     # A version that shows a record of before a column may have begun with one that knows it.
     newest = F.greatest("__ingested", _of_opener("__ingested", contract))
     return resolved.withColumn("__shown_ingested", newest)
+
+
+def _with_held(resolved: DataFrame, contract: Contract) -> DataFrame:
+    """Add what each state holds in columns that the contract has dropped; see `held_name`.
+
+    What was told without them says nothing of them. The facts keep what they say themselves.
+    """
+    keys = [quote(key) for key in contract.keys]
+    state = Window.partitionBy(*keys, "__apart", "__group").orderBy("__moment")
+    state = state.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    one = F.last if overwrites(contract) else F.first
+    held = {
+        held_name(name): one(quote(name), ignorenulls=True).over(state)
+        for name in dropped_names(resolved, contract)
+    }
+    return resolved.withColumns(held) if held else resolved
 
 
 def _of_opener(name: str, contract: Contract) -> Expression:

@@ -12,6 +12,7 @@ from lakekit.contracts import Contract
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, fact, renewed_after
 from lakekit.spark.facts import FullExtract
+from lakekit.spark.forms import dropped_names
 from lakekit.spark.later import aware
 from lakekit.spark.scopes import scope_text
 from lakekit.sql.identifiers import quote
@@ -49,7 +50,11 @@ def full_extract_facts(
         .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
     content = [F.col(f"__content.{quote(name)}") for name in (*contract.content, "_source_file")]
-    told, gone, scopes = told.select("*", *content), then.isNull(), None
+    held = [
+        F.coalesce(was["content"][name], then["content"][name]).alias(name)
+        for name in dropped_names(existing, contract)
+    ]
+    told, gone, scopes = told.select("*", *content, *held), then.isNull(), None
     if contract.history.delete_scope:
         scopes = F.col("__extract.scopes")
         scope = F.expr(scope_text(contract.history.delete_scope))
@@ -66,7 +71,8 @@ def _by_key(merge: Merge, keys: DataFrame, existing: DataFrame, known: DataFrame
     """Return one row per key: its `__versions`, and its `__records` in the companion."""
     contract = merge.contract
     names = [quote(key) for key in contract.keys]
-    content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
+    held = (*contract.content, *dropped_names(existing, contract))
+    content = F.struct(*map(quote, held), "_source_file").alias("content")
     gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
     # What is stored is of the columns of its time; a version may show what its record lacks.
     hashed = F.expr(row_hash(aware(contract, merge.later))).alias("hash")

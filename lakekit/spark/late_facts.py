@@ -15,7 +15,7 @@ from lakekit.spark import order
 from lakekit.spark.context import Merge
 from lakekit.spark.fact import ABSENCE, PRESENCE, RECORD, TOLD, fact, renewed_after
 from lakekit.spark.facts import Facts, FullExtract
-from lakekit.spark.forms import dropped_names
+from lakekit.spark.forms import dropped_names, with_dropped_of
 from lakekit.spark.late_extracts import full_extract_facts
 from lakekit.spark.later import shows_first_values
 from lakekit.spark.records import sequence_of
@@ -71,12 +71,14 @@ def gather_facts(
         `__known` (by the companion), `__version` and `__split`. What the companion tells has an
         `__arrived`; what else is known came later, as it shows.
         An absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
-        also `__dropped`, a hash of what a version holds in them.
+        also these, as far as a fact knows them, and `__dropped`, a hash of what a version holds in
+        them.
     """
     extracts, names = facts.full_extracts, list(merge.contract.keys)
     known = None
     if facts.exists:
-        known = facts.records().join(keys, names, "left_semi")
+        known = with_dropped_of(facts.records(), existing, merge.contract)
+        known = known.join(keys, names, "left_semi")
     parts = [
         _versions(existing, merge, extracts),
         _gaps(existing, merge.contract, extracts),
@@ -90,7 +92,7 @@ def gather_facts(
         parts.append(_known(known.where("_op != 'W'"), merge.contract))
     union = parts[0]
     for part in parts[1:]:
-        union = union.unionByName(part)
+        union = union.unionByName(part, allowMissingColumns=True)
     return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.fact import PRESENCE, RECORD
-from lakekit.spark.forms import dropped_names
+from lakekit.spark.forms import dropped_names, held_name
 from lakekit.spark.later import aware, shows_first_values
 from lakekit.sql.identifiers import quote
 from lakekit.sql.later import Later
@@ -47,7 +47,9 @@ def compare(
 ) -> DataFrame:
     """Return what must change in the table, found by key and start of validity.
 
-    `__renewed` tells that a version holds what it held, but for first values of later columns.
+    `__renewed` tells that a version holds what it held, but for first values of later columns. It
+    keeps what it held in columns that the contract has dropped; one that begins anew holds there
+    what is known of its state.
     """
     names, dropped = contract.content, dropped_names(existing, contract)
     keys = list(contract.keys)
@@ -66,6 +68,7 @@ def compare(
         "__said",
         "__opener",
         F.lit(True).alias("__new"),
+        *[F.when(~gone, F.col(quote(held_name(name)))).alias(held_name(name)) for name in dropped],
     )
     marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
     old = existing.select(
@@ -98,10 +101,12 @@ def compare(
     )
     joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
     renewed = F.coalesce(like_before & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
-    kept = {name: F.when(renewed, F.col(quote(f"__held_{name}"))) for name in dropped}
-    kept["__renewed"] = renewed
+    kept = {"__renewed": renewed}
+    for name in dropped:
+        before, now = F.col(quote(f"__held_{name}")), F.col(quote(held_name(name)))
+        kept[name] = F.coalesce(F.when(renewed, before), now)
     used = [name for name in joined.columns if name.startswith("__old_") and name != "__old_to"]
-    held = [f"__held_{name}" for name in dropped]
+    held = [form for name in dropped for form in (f"__held_{name}", held_name(name))]
     return joined.withColumns(kept).drop("__new", "__old", *used, *held)
 
 

@@ -25,7 +25,8 @@ def of_settled(merge: Merge, rows: DataFrame) -> DataFrame:
     """Return the facts of settled keys that no version shows, those of this run among them."""
     present = F.when(F.col("__priority") == PRESENCE, "P").otherwise("U")
     op = F.when(F.col("__gone"), "D").otherwise(present)
-    return _facts(merge, rows, F.col("__ingested"), moment="__moment", op=op)
+    kept = dropped_names(rows, merge.contract)
+    return _facts(merge, rows, F.col("__ingested"), kept, moment="__moment", op=op)
 
 
 def of_versions(merge: Merge, versions: DataFrame) -> DataFrame:
