@@ -23,7 +23,7 @@ from lakekit.spark.iceberg import commits_of, load_table
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.shadow import drop_shadow, evolve_shadow, hand_over
+from lakekit.spark.shadow import drop_shadow, evolve_shadow, hand_over, refuse_missed_renamings
 from lakekit.spark.tables import columns_of, create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
@@ -91,6 +91,7 @@ def rebuild_table(
         LandingCorruptError: The table has seen a run that is not given.
         InvariantViolatedError: The table is wrong outside the scope too; nothing was published.
         CommitConflictError: A run was merged meanwhile; nothing was published.
+        SchemaMismatchError: The runs do not tell what a column was called; nothing was published.
     """
     scope = scope or Scope()
     seen, steps = None, list[Renamings]()
@@ -109,6 +110,7 @@ def rebuild_table(
             promise = evolve_shadow(spark, run.contract, table, shadow, steps)
             merge_scd2(spark, promise, run.batch, shadow, staging=staging)
         evolve_shadow(spark, contract, table, shadow, steps)
+        refuse_missed_renamings(spark, contract, table, shadow, steps)
         if seen is None:
             # It grows as it did before: the order of its columns tells.
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)

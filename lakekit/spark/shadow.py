@@ -6,12 +6,12 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.contracts import Contract
-from lakekit.errors import InvalidStepInputError
+from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.spark.iceberg import load_table, table_property
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.later import NOTES
-from lakekit.sql.renamed import Renamings, with_known_names
+from lakekit.sql.renamed import Renamings, missed_renamings, renamings, with_known_names
 from lakekit.sql.tables import set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
@@ -46,6 +46,31 @@ def evolve_shadow(
         promise = with_known_names(promise, spark.table(quote_table(shadow)).columns, steps)
     create_or_evolve(spark, promise, shadow)
     return promise
+
+
+def refuse_missed_renamings(
+    spark: SparkSession, contract: Contract, table: str, shadow: str, steps: Sequence[Renamings]
+) -> None:
+    """Check that the columns of a shadow began where those of its table did.
+
+    Args:
+        spark: A session whose catalog holds the shadow.
+        contract: What the shadow was brought to last.
+        table: Whose shadow it is.
+        shadow: Its identifier.
+        steps: How the table's columns were renamed.
+
+    Raises:
+        SchemaMismatchError: One has lost what it held under an earlier name.
+    """
+    known = load_table(spark, shadow).properties()
+    names = spark.table(quote_table(shadow)).columns
+    if missed := missed_renamings(contract, steps, names, renamings({**known})):
+        told = ", ".join(f"{first} became {name}" for name, first in missed.items())
+        raise SchemaMismatchError(
+            f"{table}: {told} by contracts that no run was merged by, and the contracts of its runs"
+            " do not tell it: a rebuild would lose what was held before; nothing was changed"
+        )
 
 
 def drop_shadow(spark: SparkSession, table: str) -> str:

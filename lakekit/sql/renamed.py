@@ -103,6 +103,41 @@ def with_known_names(
     return contract.model_copy(update={"columns": tuple(columns)})
 
 
+def missed_renamings(
+    contract: Contract,
+    steps: Sequence[Renamings],
+    known: Collection[str],
+    known_steps: Sequence[Renamings],
+) -> dict[str, str]:
+    """Return the columns whose first name stays with another column in a table of the same rows.
+
+    There they began as new ones: what they held before they were renamed is not theirs.
+
+    Args:
+        contract: What both tables are brought to.
+        steps: How columns were renamed, oldest first.
+        known: The names of the columns that the other table has.
+        known_steps: How that one's were renamed.
+
+    Returns:
+        By the name of each such column its first one; in lower case.
+
+    Example:
+        By the steps `{"city": "town"}` and `{"town": "place"}`, `place` began as `city`. A table
+        that has `city` still, and `place` by the second step alone, has missed the first.
+    """
+    names = [column.name.lower() for column in contract.stored]
+    free = {name.lower() for name in known} - {*names}
+    free |= {name for step in known_steps for name in _lower(step)}
+    *_, firsts = names_over_time(names, steps)
+    *_, there = names_over_time(names, known_steps)
+    return {
+        name: first
+        for name, first, other in zip(names, firsts, there, strict=True)
+        if first not in (other, name) and first in free
+    }
+
+
 def _refuse_exchanged_names(contract: Contract, table: str, steps: Sequence[Renamings]) -> None:
     scope = contract.history.delete_scope
     # What was exchanged before this was refused is no fault of the new step.

@@ -79,7 +79,9 @@ def test_both_parts_of_a_version_that_a_late_record_cuts_hold_what_it_held(witho
     assert found == [("a", "x", 5), ("b", None, 12), ("a", "x", 15)]
 
 
-def test_a_version_keeps_what_a_companion_without_the_column_does_not_know(without_city, rows, spark, table):
+def test_a_version_keeps_what_a_companion_without_the_column_does_not_know(
+    without_city, rows, spark, table
+):
     without_city((6, at(5, "a", city="x")), (16, at(15, "a", city="x")))
     spark.sql(f"ALTER TABLE {facts_table(table)} DROP COLUMN city")
 

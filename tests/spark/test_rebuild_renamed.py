@@ -3,9 +3,10 @@
 import pytest
 
 from lakekit.contracts import load_contract
+from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.people import TIMED_TEXT
-from tests.spark.rebuilt import World, person
+from tests.spark.rebuilt import World, person, shadows
 
 CITY = "{name: city, type: string}"
 TOWN = TIMED_TEXT.replace(CITY, "{name: town, type: string, renamed_from: city}")
@@ -75,3 +76,20 @@ def test_a_new_column_whose_name_another_gets_later_is_not_taken_for_it(spark, t
 
     assert (result.missing, result.wrong, result.committed) == (0, 0, False)
     assert world.rows() == before
+
+
+def test_a_renaming_that_the_runs_do_not_tell_is_not_taken_for_a_new_column(spark, table, tmp_path):
+    """What was renamed to the name that is left again may have been another column's."""
+    world = World(spark, table, tmp_path)
+    world.merge(6, person(1, "ann", 5, city="x"))
+    create_or_evolve(spark, load_contract(TOWN), table)
+    tidied = TOWN.replace(", renamed_from: city", "")
+    world.merge(8, person(1, "anna", 7, town="z"), text=tidied, extract="incremental")
+    world.merge(9, person(1, "anne", 8, place="z"), text=PLACE, extract="incremental")
+    before = world.rows()
+
+    with pytest.raises(SchemaMismatchError, match="city became place by contracts that no run"):
+        world.rebuild()
+
+    assert world.rows() == before
+    assert not shadows(world)
