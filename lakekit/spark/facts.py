@@ -34,12 +34,14 @@ _LAST = "TIMESTAMP_NTZ '9999-12-31'"
 class FullExtract:
     """A full extract that is merged: its moment (ISO, UTC) and its scopes; None is everywhere.
 
+    runs: of how many runs of that moment it is.
     latest_until: if the table kept the latest rows only then, the newest extraction time that it
     knew when it began to keep versions; of older rows it has forgotten what they held.
     """
 
     moment: str
     scopes: tuple[str, ...] | None
+    runs: int = 1
     latest_until: str | None = None
 
 
@@ -78,12 +80,14 @@ class Facts:
         latest_only = self._merge.properties.get(MODE) == "scd1"
         until = _LAST if latest_only else "if(_op = 'L', _ingested_at, NULL)"
         moments = [f"CAST({time} AS string)" for time in ("_sequence", until)]
-        columns = (f"{moments[0]} AS moment", "_scopes", f"{moments[1]} AS until")
+        columns = (f"{moments[0]} AS moment", "_scopes", f"{moments[1]} AS until", "_run_id")
         rows = merged.selectExpr(*columns).collect()
         renamed = renamings(self._merge.properties)
         at: dict[str, tuple[str, ...] | None] = {}
         untils: dict[str, list[str | None]] = {}
-        for moment, texts, until in rows:
+        runs: dict[str, set[str]] = {}
+        for moment, texts, until, run_id in rows:
+            runs.setdefault(moment, set()).add(run_id)
             untils.setdefault(moment, []).append(until)
             scopes, other = known_scopes(texts, self._contract, renamed), at.get(moment, ())
             # Of several extracts of one moment, absence counts where it does in one.
@@ -93,7 +97,7 @@ class Facts:
         latest = {
             m: None if None in each else max(filter(None, each)) for m, each in untils.items()
         }
-        return [FullExtract(m, at[m], latest[m]) for m in sorted(at)]
+        return [FullExtract(m, at[m], len(runs[m]), latest[m]) for m in sorted(at)]
 
     def records(self) -> DataFrame:
         """Return the records: the stored columns and those of the companion."""

@@ -19,7 +19,7 @@ from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
-_EXTRACTS = "array<struct<moment:string,scopes:array<string>,latest_until:string>>"
+_EXTRACTS = "array<struct<moment:string,scopes:array<string>,runs:int,latest_until:string>>"
 
 
 def full_extract_facts(
@@ -32,8 +32,9 @@ def full_extract_facts(
     """Return the presences and absences of some keys in the full extracts since `__earliest`.
 
     A key was there if it was alive then, within the extract's scopes. Where the versions cannot
-    tell, the companion does: of keys that were there without a record that counts (W). What the
-    extracts of scd1 said before the first version of a key, that one had replaced.
+    tell, the companion does: of keys that were there without a record that counts (W), unless
+    another extract of that moment says more. What the extracts of scd1 said before the first
+    version of a key, that one had replaced.
     """
     contract = merge.contract
     told_then = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
@@ -43,7 +44,7 @@ def full_extract_facts(
         .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
         .withColumn("__at", _moment(F.col("__extract")))
         .where(~F.coalesce(_had_replaced(), F.lit(False)))
-        .where(~F.exists("__records", lambda r: (r["op"] == "W") & (r["at"] == at)))
+        .where(~_had_no_record(extracts))
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
         # A version shows the first untracked values of its time or the last, not those of then.
@@ -80,7 +81,7 @@ def _by_key(merge: Merge, keys: DataFrame, existing: DataFrame, known: DataFrame
         "_valid_from", "_valid_to", gone.alias("gone"), hashed, content, "_ingested_at"
     )
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
-    record = F.struct(at, op, "_ingested_at", hashed, "_partial", content)
+    record = F.struct(at, op, "_run_id", "_ingested_at", hashed, "_partial", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
         known.select(*names, record.alias("__record")), allowMissingColumns=True
     )
@@ -113,6 +114,15 @@ def _had_replaced() -> Expression:
         "__records", lambda r: (r["op"] == "U") & (r["_ingested_at"] <= until)
     )
     return known & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
+
+
+def _had_no_record(extracts: Sequence[FullExtract]) -> Expression:
+    """Return whether each extract of `__at` held the key, and none a record of it that counts."""
+    there = F.filter("__records", lambda r: (r["op"] == "W") & (r["at"] == F.col("__at")))
+    if all(each.runs == 1 for each in extracts):
+        return F.size(there) > 0
+    runs = F.array_distinct(F.transform(there, lambda r: r["_run_id"]))
+    return F.size(runs) == F.col("__extract.runs")
 
 
 def _holds(version: Expression) -> Expression:

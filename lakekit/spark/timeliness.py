@@ -109,6 +109,8 @@ def with_lateness(
         # or at its very moment: what ended there may go on.
         late = late | (gone & F.lit(exact) & (extracted < newest))
         late = late | (gone & F.lit(exact or aside) & (moment == newest))
+        # Another extract of that moment may hold what this one lacks.
+        late = late | (F.col("__absent") & F.lit(exact) & (moment == newest))
     if sight.newest_by_scope is not None:
         late = late | moved_before_full(sight)
     late = late | (F.col("__kind") == "past")

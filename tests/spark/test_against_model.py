@@ -24,8 +24,8 @@ pytestmark = pytest.mark.usefixtures("planned_as_in_production", "every_full_ext
 MOST_KEYS = 300
 # Once, a merge carries so many histories.
 TOGETHER = {("all_kinds", 0): 1000}
-# Without full extracts, of which two of one moment can differ.
-OF_ONE_TIME = ("overwrite", "partial")
+# The first is in the default suite; of two full extracts of one moment it has many.
+OF_ONE_TIME = ("keep_first", "overwrite", "partial", "mark_overwrite", "scope_tie_columns")
 SHUFFLED = ("overwrite", "partial", "latest")
 # Of those that `make test-long` adds, all are.
 REBUILT = ("partial_scope_mark", "latest")

@@ -54,6 +54,33 @@ def test_deletions_and_records_beat_each_other_in_the_order_in_which_they_came(l
     )
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("options", ["deletes: close", "deletes: mark", "delete_scope: [seen]"])
+def test_a_key_stays_that_one_of_two_full_extracts_holds(load, rows, options, order):
+    ann, ben = at(5, "a", seen=1), {**at(5, "b", seen=1), "id": 2}
+    promise = with_history(options)
+    told(load, "full", 10, ann, ben, promise=promise)
+
+    for number, records in enumerate([(ann, ben), (ben,)][::order]):
+        load(20, *records, extract="full", promise=promise, run_id=f"run-{9 - number}")
+
+    assert [row[:4] for row in rows("id, name")] == [(1, "a", 5, None), (2, "b", 5, None)]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_key_ends_that_one_extract_lacks_and_one_holds_as_it_will_be(load, rows, order):
+    """What lies ahead of an extract does not say what it held; a late record asks once more."""
+    ann, ben = at(5, "a"), {**at(5, "b"), "id": 2}
+    told(load, "full", 10, ann, ben)
+
+    for number, records in enumerate([(at(25, "z"), ben), (ben,)][::order]):
+        load(20, *records, extract="full", promise=TIMED, run_id=f"run-{9 - number}")
+    told(load, "changes", 26, at(7, "c"))
+
+    found = [row[:4] for row in rows("id, name")]
+    assert found == [(1, "a", 5, 7), (1, "c", 7, 20), (1, "z", 25, None), (2, "b", 5, None)]
+
+
 def test_what_a_companion_knows_from_before_it_kept_that_order_came_first(load, rows, spark, table):
     told(load, "changes", 20, *of_all(at(5, "a"), at(10, "a")))
     spark.sql(f"ALTER TABLE {table}_facts DROP COLUMN {ARRIVED}")
