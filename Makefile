@@ -22,9 +22,13 @@ setup: $(READY) ## Virtual environment, packages, Java and Node if absent, Icebe
 test: $(READY) lint ## Lint, types, import contracts, then all tests of the default suite
 	$(ENV) && $(PY) -m pytest $(TWO)
 
+.PHONY: test-all
+test-all: $(READY) ## All tests, with the variants that `test` leaves out
+	$(ENV) && $(PY) -m pytest $(TWO) --long
+
 .PHONY: test-long
 test-long: $(READY) ## The merge against its model, on ten thousand random histories (SEED=n for others)
-	$(ENV) && $(PY) -m pytest -n 2 --dist worksteal tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py tests/spark/test_changing_contracts.py tests/spark/test_later_columns_histories.py tests/spark/test_interrupted_histories.py --histories 10000 --seed $(or $(SEED),0)
+	$(ENV) && $(PY) -m pytest --long -n 2 --dist worksteal tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py tests/spark/test_changing_contracts.py tests/spark/test_later_columns_histories.py tests/spark/test_interrupted_histories.py --histories 10000 --seed $(or $(SEED),0)
 
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, AWS only as moto

@@ -16,7 +16,7 @@ HISTORIES = 1080
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make test-long` ask for more."""
+    """Let `make test-all` and `make test-long` ask for more."""
     parser.addoption(
         "--histories",
         type=int,
@@ -24,3 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many random histories",
     )
     parser.addoption("--seed", type=int, default=0, help="of the first ones: others than ever")
+    parser.addoption("--long", action="store_true", help="also the tests that are marked long")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are marked long, unless they are asked for."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long and not config.getoption("long"):
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what is left out: of several processes, none tells how many it deselected."""
+    return None if config.getoption("long") else "without the tests that are marked long (--long)"

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from examples.airports.server import AirportsServer
 from lakekit import layout
 from lakekit.job_steps import MergeScd2Result
@@ -12,6 +14,7 @@ from tests.sandboxes import ROOT, SECRET
 RELEASES = {"20240806": (28_226, 0), "20250909": (814, 770)}
 
 
+@pytest.mark.long
 def test_two_releases_leave_their_history(sandbox: Sandbox, config: Path) -> None:
     found = {}
     with AirportsServer("20240806", api_key=SECRET) as api:

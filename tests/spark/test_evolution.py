@@ -8,6 +8,7 @@ from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS
 from tests.spark.late import TEXT, at, told
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 MORE = load_contract(CONTRACT.replace("history:", "  - {name: zip, type: string}\nhistory:"))
 REVERSION = load_contract(
@@ -116,7 +117,7 @@ def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_column(
     assert rows("id, name, city, seen")[-1] == (1, "a", "x", 2, 5, None, True)
 
 
-@pytest.mark.parametrize("name", ["to", "hash", "rest", "gone", "from", "change"])
+@pytest.mark.parametrize("name", ["to", *map(long, ["hash", "rest", "gone", "from", "change"])])
 def test_a_dropped_column_may_be_called_what_a_late_change_calls_its_own(
     load, rows, spark, table, name
 ):
@@ -166,7 +167,7 @@ def test_a_crash_behind_the_commit_leaves_no_new_column_to_be_filled(
 
 
 @pytest.mark.parametrize("mode", ["scd1", "scd2"])
-@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+@pytest.mark.parametrize("policy", ["quarantine", long("ignore")])
 def test_the_first_value_of_a_new_column_is_not_late(load, rows, spark, table, policy, mode):
     options = f"keys: [id], mode: {mode}, late_changes: {policy}"
     before = load_contract(TEXT.replace("keys: [id]", options))

@@ -7,6 +7,7 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.people import CONTRACT
 from tests.spark.test_evolution import FEWER, A, B
+from tests.tiers import long
 
 
 @pytest.mark.usefixtures("both_ways_of_writing")
@@ -28,8 +29,8 @@ def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, sp
     assert [row["name"] for row in spark.table(table).collect()] == ["a"]
 
 
-@pytest.mark.parametrize("options", ["", ", mode: scd1", ", delete_scope: [city]"])
-@pytest.mark.parametrize("late", ["exact", "quarantine", "ignore"])
+@pytest.mark.parametrize("options", ["", *map(long, [", mode: scd1", ", delete_scope: [city]"])])
+@pytest.mark.parametrize("late", ["exact", long("quarantine"), long("ignore")])
 def test_a_table_whose_times_are_those_of_extracts_gets_no_others(
     load, spark, table, rows, options, late
 ):

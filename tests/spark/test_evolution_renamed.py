@@ -8,6 +8,7 @@ from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import TEXT, at, gone, told
 from tests.spark.people import CONTRACT
 from tests.spark.test_evolution import MORE, A, B
+from tests.tiers import long
 
 RENAMED = load_contract(
     CONTRACT.replace("name: city,", "name: town, renamed_from: city,").replace(
@@ -88,7 +89,7 @@ def test_a_new_column_that_is_renamed_is_filled_still(load, rows, spark, table):
     assert rows("id, post") == [(1, "2", 1, None, True), (2, "3", 1, None, True)]
 
 
-@pytest.mark.parametrize("renamed", [False, True])
+@pytest.mark.parametrize("renamed", [long(False), True])
 def test_late_changes_compare_by_the_columns_that_are_tracked_now(
     load, rows, spark, table, renamed
 ):

@@ -6,6 +6,7 @@ from lakekit.contracts import load_contract
 from lakekit.spark import small
 from tests.spark.people import ANN, BEN, CONTRACT, TIMED
 from tests.spark.phases import ann, assert_sound, at_the_end_of, ben, crash_at_the_end_of
+from tests.tiers import long
 
 EVA = {"id": 3, "name": "Eva", "city": "Graz"}
 
@@ -19,7 +20,7 @@ def small_tables_are_overwritten(monkeypatch):
     monkeypatch.setattr(small, "FEW_BYTES", 1 << 20)
 
 
-@pytest.mark.parametrize("phase", ["plan", "check"])
+@pytest.mark.parametrize("phase", [long("plan"), "check"])
 def test_another_full_extract(load, rows, spark, table, monkeypatch, phase):
     """It takes out of the table what this run puts into it, and the other way round."""
     load(1, ANN, BEN)
@@ -62,7 +63,7 @@ def test_another_merge_after_which_this_one_comes_late(load, rows, spark, table,
     assert_sound(spark, table)
 
 
-@pytest.mark.parametrize("few", [-1, 1 << 20])
+@pytest.mark.parametrize("few", [long(-1), 1 << 20])
 def test_another_merge_without_a_history(load, rows, spark, table, monkeypatch, few):
     """Of each key the newest record counts, whichever of the two runs had it."""
     monkeypatch.setattr(small, "FEW_BYTES", few)
@@ -82,7 +83,7 @@ def test_another_merge_without_a_history(load, rows, spark, table, monkeypatch, 
     assert_sound(spark, table)
 
 
-@pytest.mark.parametrize("phase", ["plan", "append"])
+@pytest.mark.parametrize("phase", [long("plan"), "append"])
 def test_another_run_that_appends(load, spark, table, monkeypatch, phase):
     """What both of them hold is there once, and so is what either holds alone."""
 

@@ -9,6 +9,7 @@ import pytest
 from lakekit.spark import publish
 from tests.spark.people import REFUSED, SILENT, TIMED
 from tests.spark.phases import ann, at_the_end_of, ben, compaction, crash_at_the_end_of, expiry
+from tests.tiers import long
 
 AGAIN = [
     (1, "Oslo", 1, 3, False),
@@ -24,7 +25,7 @@ def silent(told: Callable[..., Any]) -> Callable[..., Any]:
     return partial(told, promise=SILENT)
 
 
-@pytest.mark.parametrize("phase", ["plan", "facts", "check"])
+@pytest.mark.parametrize("phase", [long("plan"), long("facts"), "check"])
 def test_another_run_that_only_tells_the_companion(silent, spark, table, rows, monkeypatch, phase):
     """That Oslo was said again at 5 shows in no version, until Rome at 3 comes between."""
 
@@ -41,7 +42,7 @@ def test_another_run_that_only_tells_the_companion(silent, spark, table, rows, m
     assert rows("id, city") == AGAIN
 
 
-@pytest.mark.parametrize("phase", ["plan", "branch", "told"])
+@pytest.mark.parametrize("phase", [long("plan"), "branch", "told"])
 def test_another_merge_while_a_run_only_tells_the_companion(silent, rows, monkeypatch, phase):
     at_the_end_of(monkeypatch, phase, lambda: silent(6, ann("Rome", 3), run_id="other"))
 

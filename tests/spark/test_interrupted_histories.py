@@ -25,11 +25,13 @@ from tests.spark.phases import (
 )
 from tests.spark.random_histories import random_runs
 from tests.spark.replay import Replay
+from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
 KEYS = 60
 RUNS = 6
-QUICK = {"all_kinds", "late_quarantine", "latest", "append"}
+BY_DEFAULT = {"all_kinds", "append"}
+QUICK = {*BY_DEFAULT, "late_quarantine", "latest"}
 # Of what only tells the companion something, no phase follows.
 PHASES = [*(phase for phase in NEXT if phase != "told"), "fast-forward"]
 MAINTENANCE = ["compact", "compact the companion", "expire"]
@@ -43,7 +45,8 @@ def pytest_generate_tests(metafunc):
     chosen = [each for each in (*DEFAULT, *LONG) if every or each.name in QUICK]
     told = [(each, number) for number in range(seed, seed + (2 if every else 1)) for each in chosen]
     names = [f"{each.name}-{number}" for each, number in told]
-    metafunc.parametrize(("combination", "seed"), told, ids=names)
+    tiers = [each if each[0].name in BY_DEFAULT else long(*each) for each in told]
+    metafunc.parametrize(("combination", "seed"), tiers, ids=names)
 
 
 def test_whatever_happens_within_a_run_the_table_is_that_of_the_model(

@@ -7,6 +7,7 @@ from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.later import LATER_COLUMNS, LATER_UNTIL
 from tests.spark.later_columns import grown
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 
 def test_until_when_a_column_was_not_known_is_told_of_each(load, rows, spark, table):
@@ -28,7 +29,7 @@ def test_until_when_a_column_was_not_known_is_told_of_each(load, rows, spark, ta
     ]
 
 
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("again", [long(False), True])
 def test_a_table_with_one_time_for_all_later_columns_is_filled_still(
     load, rows, spark, table, again
 ):

@@ -11,6 +11,7 @@ from lakekit.spark import plan
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import TEXT, at, told
 from tests.spark.later_columns import GROWN, ZIP, contracts
+from tests.tiers import long
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_the_first_full_extract_with_a_column_fills_it_in_and_derives_no_key_ane
     assert known.count() == 0
 
 
-@pytest.mark.parametrize("day", [1, 2])
+@pytest.mark.parametrize("day", [long(1), 2])
 def test_what_is_told_only_after_a_full_extract_is_a_change(load, rows, spark, table, day):
     told(load, "full", 1, at(1, "a"), at(1, "b", id=2))
     told(load, "full", 3, at(day, "a"), at(1, "b", id=2))
@@ -56,6 +57,7 @@ def test_what_is_told_only_after_a_full_extract_is_a_change(load, rows, spark, t
     ]
 
 
+@pytest.mark.long
 def test_a_first_value_stays_when_its_record_is_said_again_later(load, rows, spark, table):
     told(load, "changes", 1, at(1, "a"), at(9, "b"))
     create_or_evolve(spark, ZIP, table)
@@ -71,7 +73,7 @@ def test_a_first_value_stays_when_its_record_is_said_again_later(load, rows, spa
     ]
 
 
-@pytest.mark.parametrize("untracked", ["overwrite", "ignore"])
+@pytest.mark.parametrize("untracked", ["overwrite", long("ignore")])
 def test_a_key_that_a_full_extract_brought_back_takes_first_values_in_any_order(
     load, rows, spark, table, untracked
 ):
@@ -108,6 +110,7 @@ def test_a_run_that_is_stopped_after_it_told_its_companion_has_told_the_column(
     assert rows("id, name, zip") == [(1, "a", None, 1, 4, False), (1, "a", "x", 4, None, True)]
 
 
+@pytest.mark.long
 def test_a_key_that_was_brought_back_gets_the_first_values_of_its_record(load, rows, spark, table):
     other = at(1, "z", id=2)
     told(load, "full", 1, at(1, "a"), other)
@@ -123,7 +126,7 @@ def test_a_key_that_was_brought_back_gets_the_first_values_of_its_record(load, r
     ]
 
 
-@pytest.mark.parametrize("order", [(6, 8), (8, 6)])
+@pytest.mark.parametrize("order", [long((6, 8)), (8, 6)])
 def test_a_full_extract_of_the_moment_of_a_record_has_not_told_it(load, rows, spark, table, order):
     told(load, "full", 3, at(4, "a"))
     told(load, "full", 5, at(4, "a"))
@@ -138,7 +141,12 @@ def test_a_full_extract_of_the_moment_of_a_record_has_not_told_it(load, rows, sp
 
 @pytest.mark.parametrize(
     "options",
-    ["sequence_by: at, ", "sequence_by: at, late_changes: ignore, ", "", "deletes: mark, "],
+    [
+        "sequence_by: at, ",
+        long("sequence_by: at, late_changes: ignore, "),
+        "",
+        long("deletes: mark, "),
+    ],
 )
 def test_full_extracts_of_scopes_fill_in_a_column_until_all_have_told_it(
     load, rows, spark, table, monkeypatch, options

@@ -8,6 +8,7 @@ import pytest
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import at, gone, told
 from tests.spark.later_columns import ZIP, contracts
+from tests.tiers import long
 
 # Of each key: what the runs of some days say, and the versions of then. All held "a" since 2, and
 # said so again at 3, when the column came.
@@ -36,10 +37,10 @@ STORIES = (
 @pytest.mark.parametrize(
     ("untracked", "order"),
     [
-        ("overwrite", (5, 6, 1)),
+        long("overwrite", (5, 6, 1)),
         ("ignore", (6, 1, 5)),
-        ("overwrite", (1, 5, 6)),
-        ("ignore", (5, 6, 1)),
+        long("overwrite", (1, 5, 6)),
+        long("ignore", (5, 6, 1)),
     ],
 )
 def test_what_a_later_column_says_depends_on_no_order(load, rows, spark, table, untracked, order):
@@ -97,10 +98,10 @@ ACROSS = (
 @pytest.mark.parametrize(
     ("untracked", "order"),
     [
-        ("overwrite", (6, 7, 8, 1)),
-        ("ignore", (7, 8, 6, 1)),
+        long("overwrite", (6, 7, 8, 1)),
+        long("ignore", (7, 8, 6, 1)),
         ("overwrite", (1, 8, 7, 6)),
-        ("ignore", (1, 6, 8, 7)),
+        long("ignore", (1, 6, 8, 7)),
     ],
 )
 def test_what_was_told_on_both_sides_of_the_column_depends_on_no_order(

@@ -8,9 +8,10 @@ import pytest
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import at, told
 from tests.spark.later_columns import contracts
+from tests.tiers import long
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [long(False), True])
 def test_what_begins_with_a_partial_record_after_a_column_came_knows_it(
     load, rows, spark, table, late
 ):
@@ -38,7 +39,7 @@ SINCE = (
 )
 
 
-@pytest.mark.parametrize("order", [(1, 4, 6), (1, 6, 4), (6, 1, 4), (6, 4, 1)])
+@pytest.mark.parametrize("order", [(1, 4, 6), *map(long, [(1, 6, 4), (6, 1, 4), (6, 4, 1)])])
 def test_a_partial_record_knows_of_a_later_column_what_its_key_holds_before_it(
     load, rows, spark, table, order
 ):

@@ -11,6 +11,7 @@ from lakekit.spark import scd2
 from lakekit.spark.lines import file_uri
 from lakekit.spark.scd2 import merge_scd2
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 
@@ -33,6 +34,7 @@ def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, t
     assert (row["name"], row["_source_file"]) == ("1", file_uri(str(files[1])))
 
 
+@pytest.mark.long
 def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
     contract = load_contract(Path("config/contracts/airports.yaml").read_text())
     results = []
@@ -52,7 +54,11 @@ def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"id": 2, "name": "\xff\xfe"}', b'[{"id": 2}, {"id": 3}]', b"null", b'{"id": 2']
+    "line",
+    [
+        b'{"id": 2, "name": "\xff\xfe"}',
+        *map(long, [b'[{"id": 2}, {"id": 3}]', b"null", b'{"id": 2']),
+    ],
 )
 def test_a_line_that_is_no_record_is_rejected_and_its_neighbours_are_not(
     spark, contract, table, tmp_path, line

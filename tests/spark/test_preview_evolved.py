@@ -7,9 +7,10 @@ from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import TEXT, at, told
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 
-@pytest.mark.parametrize("city", ["string", "struct<town:string,zip:string>"])
+@pytest.mark.parametrize("city", ["string", long("struct<town:string,zip:string>")])
 def test_what_a_dropped_column_tells_apart_is_told_apart(load, plan, spark, table, tmp_path, city):
     text = TEXT.replace("city, type: string", f'city, type: "{city}"')
     fewer = text.replace("town:string,", "")

@@ -6,9 +6,14 @@ import pytest
 
 from lakekit.contracts import load_contract
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 # Of the process and of the session: neither in UTC, and on both sides of it.
-ZONES = [("UTC", "UTC"), ("Asia/Kolkata", "America/New_York"), ("America/New_York", "Asia/Kolkata")]
+ZONES = [
+    long(("UTC", "UTC")),
+    ("Asia/Kolkata", "America/New_York"),
+    ("America/New_York", "Asia/Kolkata"),
+]
 # Moments at every depth.
 TIMES = CONTRACT.replace(
     "city, type: string",

@@ -13,6 +13,7 @@ from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.people import CONTRACT
 from tests.spark.rebuilt import NEW, World, person, shadows
+from tests.tiers import long
 
 
 def test_a_table_without_fault_equals_its_rebuild_and_gets_no_commit(world):
@@ -65,7 +66,7 @@ def test_a_table_that_is_gone_comes_back_with_its_evidence(spark, table, tmp_pat
     assert [each.run_id for each in shown_runs(spark, table)] == ["run-2", "run-3"]
 
 
-@pytest.mark.parametrize("made_again", [False, True])
+@pytest.mark.parametrize("made_again", [long(False), True])
 def test_a_table_that_came_back_still_fills_its_later_columns(spark, table, tmp_path, made_again):
     world, grown = (
         World(spark, table, tmp_path),

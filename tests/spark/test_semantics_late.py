@@ -3,11 +3,14 @@
 A record is named by its day of January, the day it holds from; a run by the day of its extract.
 """
 
+import pytest
+
 from lakekit.contracts import load_contract
 from tests.spark.late import at, gone, told, with_history
 from tests.spark.people import CONTRACT
 
 
+@pytest.mark.long
 def test_of_one_moment_the_later_extract_counts_however_late_the_other_arrives(load, rows):
     told(load, "changes", 5, at(10, "a"))
     told(load, "changes", 4, gone(10))
@@ -16,6 +19,7 @@ def test_of_one_moment_the_later_extract_counts_however_late_the_other_arrives(l
     assert rows("id, name") == [(1, "a", 10, 20, False), (1, "b", 20, None, True)]
 
 
+@pytest.mark.long
 def test_a_version_keeps_what_its_own_records_say_when_a_late_change_cuts_it(load, rows):
     told(load, "changes", 4, at(20, "b"), at(5, "a", seen=1))
     told(load, "changes", 6, at(20, "a", seen=2))
@@ -30,6 +34,7 @@ def test_a_version_keeps_what_its_own_records_say_when_a_late_change_cuts_it(loa
     ]
 
 
+@pytest.mark.long
 def test_a_run_that_overwrites_untracked_columns_keeps_what_they_were(load, rows):
     told(load, "changes", 4, at(5, "a", seen=1))
     told(load, "changes", 6, at(20, "a", seen=2))
@@ -43,6 +48,7 @@ def test_a_run_that_overwrites_untracked_columns_keeps_what_they_were(load, rows
     ]
 
 
+@pytest.mark.long
 def test_the_latest_of_one_moment_is_that_of_the_later_extract_in_any_order(load, rows):
     latest = load_contract(
         CONTRACT.replace(
@@ -73,6 +79,7 @@ def test_the_first_year_is_merged_and_met_again_by_late_records(load, spark, tab
     ]
 
 
+@pytest.mark.long
 def test_a_deletion_that_comes_again_after_its_key_came_back_is_late(load, rows):
     strict = with_history("late_changes: quarantine")
     told(load, "changes", 4, gone(1), promise=strict)
@@ -83,6 +90,7 @@ def test_a_deletion_that_comes_again_after_its_key_came_back_is_late(load, rows)
     assert rows("id, name") == [(1, "a", 3, None, True)]
 
 
+@pytest.mark.long
 def test_two_deletions_of_one_moment_are_no_tie(load, rows):
     strict = with_history("tie_break: quarantine")
     done = told(load, "changes", 4, at(1, "a"), gone(3), gone(3) | {"seen": 1}, promise=strict)

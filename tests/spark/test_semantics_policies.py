@@ -10,9 +10,10 @@ from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejecte
 from lakekit.spark.scd2 import merge_scd2
 from tests.spark.late import at, gone, told, with_history
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 
-@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+@pytest.mark.parametrize("policy", ["quarantine", long("ignore")])
 def test_a_key_that_is_new_to_a_full_extract_is_not_late(load, rows, policy):
     promise = with_history(f"late_changes: {policy}")
     new = at(5, "b", id=2)
@@ -25,7 +26,7 @@ def test_a_key_that_is_new_to_a_full_extract_is_not_late(load, rows, policy):
     assert (again.unchanged, again.quarantined, again.superseded) == (2, 0, 0)
 
 
-@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+@pytest.mark.parametrize("policy", ["quarantine", long("ignore")])
 def test_a_key_that_comes_back_with_its_old_record_is_not_late(load, rows, policy):
     promise = with_history(f"late_changes: {policy}")
     back = at(5, "b", id=2)
@@ -36,7 +37,7 @@ def test_a_key_that_comes_back_with_its_old_record_is_not_late(load, rows, polic
     assert rows("id, name")[1:] == [(2, "b", 5, 11, False), (2, "b", 12, None, True)]
 
 
-@pytest.mark.parametrize("deletes", ["close", "mark"])
+@pytest.mark.parametrize("deletes", ["close", long("mark")])
 def test_a_key_comes_back_with_the_newest_of_its_old_records(load, rows, deletes):
     promise = with_history(f"late_changes: quarantine, deletes: {deletes}")
     told(load, "changes", 9, at(3, "a"), gone(5), promise=promise)
@@ -126,7 +127,7 @@ def test_keys_that_late_absences_leave_alone_do_not_stop_a_run(load, rows):
     assert [row[-1] for row in rows("id")] == [True] * 4
 
 
-@pytest.mark.parametrize("mode", ["scd2", "scd1", "append"])
+@pytest.mark.parametrize("mode", ["scd2", long("scd1"), "append"])
 def test_null_keys_fail_a_run(load, spark, table, mode):
     options = f"keys: [id], mode: {mode}, null_keys: fail"
     promise = load_contract(CONTRACT.replace("keys: [id]", options))

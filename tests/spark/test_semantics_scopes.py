@@ -9,9 +9,10 @@ from lakekit.contracts import load_contract
 from lakekit.errors import TooManyDeletedError
 from tests.spark.late import SCOPED, at, told, with_history
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 
-@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("together", [False, long(True)])
 def test_an_untracked_scope_is_that_of_the_time_of_the_extract(load, rows, together):
     here, moved = at(5, "a", seen=1), at(12, "a", seen=2)
     for day, *records in [(12, here, moved)] if together else [(5, here), (12, moved)]:
@@ -26,7 +27,7 @@ def test_an_untracked_scope_is_that_of_the_time_of_the_extract(load, rows, toget
     ]
 
 
-@pytest.mark.parametrize("deletes", ["close", "mark"])
+@pytest.mark.parametrize("deletes", ["close", long("mark")])
 def test_most_of_a_scope_cannot_go_at_once_though_it_is_little_of_all(load, deletes):
     options = f"max_deleted_ratio: 0.5, delete_scope: [city], deletes: {deletes}"
     promise = load_contract(CONTRACT.replace("max_deleted_ratio: 1", options))
@@ -57,7 +58,7 @@ def test_two_extracts_of_one_moment_count_within_the_scopes_of_both(load, rows):
     ]
 
 
-@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: ignore"])
+@pytest.mark.parametrize("policy", ["mode: scd1", long("late_changes: ignore")])
 def test_a_key_of_a_scope_that_no_extract_held_is_not_late(load, rows, policy):
     promise = with_history(f"{policy}, delete_scope: [seen]")
     told(load, "full", 10, at(1, "a", seen=1), promise=promise)
@@ -68,7 +69,7 @@ def test_a_key_of_a_scope_that_no_extract_held_is_not_late(load, rows, policy):
     assert rows("id, name") == [(1, "a", 1, None, True), (2, "b", 5, None, True)]
 
 
-@pytest.mark.parametrize("deletes", ["close", "mark"])
+@pytest.mark.parametrize("deletes", ["close", long("mark")])
 def test_a_key_of_one_scope_ends_once_though_late_records_say_another(load, rows, deletes):
     promise = with_history(f"late_changes: ignore, delete_scope: [seen], deletes: {deletes}")
     told(load, "changes", 6, at(5, "a", seen=1), promise=promise)
@@ -95,7 +96,7 @@ def test_the_latest_of_a_key_that_its_scope_lost_is_not_a_record_from_before(loa
     assert rows("id, name")[0] == (1, "c", 9, None, True)
 
 
-@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: quarantine"])
+@pytest.mark.parametrize("policy", [long("mode: scd1"), "late_changes: quarantine"])
 def test_a_key_that_an_extract_of_both_scopes_held_may_have_moved_before_it(load, rows, policy):
     promise = with_history(f"{policy}, delete_scope: [seen]")
     told(load, "full", 10, at(5, "a", seen=1), at(1, "other", id=2, seen=2), promise=promise)
@@ -106,7 +107,7 @@ def test_a_key_that_an_extract_of_both_scopes_held_may_have_moved_before_it(load
     assert (1, "b", 8, None, True) in rows("id, name")
 
 
-@pytest.mark.parametrize("policy", ["mode: scd1", "late_changes: quarantine"])
+@pytest.mark.parametrize("policy", ["mode: scd1", long("late_changes: quarantine")])
 def test_a_key_that_an_extract_of_its_new_scope_lacked_is_not_brought_there(load, rows, policy):
     promise = with_history(f"{policy}, delete_scope: [seen]")
     told(load, "changes", 6, at(5, "a", seen=1), promise=promise)
@@ -141,6 +142,7 @@ def test_scopes_need_no_sequence(load, rows):
     ]
 
 
+@pytest.mark.long
 def test_a_key_that_moved_is_absent_from_the_scope_that_it_was_in_then(load, rows):
     scoped = with_history("delete_scope: [seen]")
     told(load, "changes", 9, at(1, "a", seen=1), at(8, "a", seen=2), promise=scoped)
@@ -149,6 +151,7 @@ def test_a_key_that_moved_is_absent_from_the_scope_that_it_was_in_then(load, row
     assert rows("id, name, seen")[:2] == [(1, "a", 1, 1, 5, False), (1, "a", 2, 8, None, True)]
 
 
+@pytest.mark.long
 def test_a_late_move_into_the_scope_of_an_extract_that_lacks_the_key_ends_there(load, rows):
     scoped = with_history("delete_scope: [seen]")
     told(load, "changes", 9, at(1, "a", seen=2), promise=scoped)
@@ -158,6 +161,7 @@ def test_a_late_move_into_the_scope_of_an_extract_that_lacks_the_key_ends_there(
     assert rows("id, name, seen")[:2] == [(1, "a", 2, 1, 3, False), (1, "b", 1, 3, 10, False)]
 
 
+@pytest.mark.long
 def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
     partial = with_history("delete_scope: [seen], ignore_null_updates: true")
     told(load, "changes", 4, at(1, "a", seen=1), at(2, "b"), promise=partial)

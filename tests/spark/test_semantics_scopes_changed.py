@@ -10,8 +10,10 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import SCOPED, TEXT, at, told, with_history
 from tests.spark.later_columns import GROWN
+from tests.tiers import long
 
 
+@pytest.mark.long
 def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
     text = TEXT.replace("name: seen,", "name: team, renamed_from: seen,")
     renamed = load_contract(text.replace("keys: [id]", "keys: [id], delete_scope: [team]"))
@@ -57,7 +59,7 @@ def test_a_name_of_a_scope_may_be_used_again_and_leave_its_column_again(load, ro
     assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
 
 
-@pytest.mark.parametrize("names", [["team"], ["team", "zone"]])
+@pytest.mark.parametrize("names", [long(["team"]), ["team", "zone"]])
 def test_scopes_that_are_renamed_in_between_have_all_told_a_later_column(
     load, rows, spark, table, names
 ):

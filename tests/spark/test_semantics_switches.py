@@ -9,13 +9,14 @@ from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import TEXT, at, gone, told, with_history
+from tests.tiers import long
 
 WHOLE = with_history("mode: scd2")
 LATEST = with_history("mode: scd1")
 PARTIAL = with_history("ignore_null_updates: true")
 
 
-@pytest.mark.parametrize("options", ["", "ignore_null_updates: true, "])
+@pytest.mark.parametrize("options", [long(""), "ignore_null_updates: true, "])
 def test_a_deletion_that_a_record_of_its_moment_beat_in_scd1_stays_beaten(
     load, rows, spark, table, options
 ):
@@ -29,7 +30,7 @@ def test_a_deletion_that_a_record_of_its_moment_beat_in_scd1_stays_beaten(
     assert rows("id, name") == [(1, "c", 3, 5, False), (1, "a", 5, None, True)]
 
 
-@pytest.mark.parametrize("first", [WHOLE, PARTIAL], ids=["whole", "partial"])
+@pytest.mark.parametrize("first", [WHOLE, long(PARTIAL)], ids=["whole", "partial"])
 def test_a_table_whose_companion_holds_other_records_stays_as_it_is(
     load, rows, spark, table, first
 ):
@@ -45,7 +46,7 @@ def test_a_table_whose_companion_holds_other_records_stays_as_it_is(
     assert rows("id, name") == [(1, "a", 5, None, True)]
 
 
-@pytest.mark.parametrize("late", [at(3, "b"), at(9, "a", city="y")], ids=["first", "last"])
+@pytest.mark.parametrize("late", [at(3, "b"), long(at(9, "a", city="y"))], ids=["first", "last"])
 def test_versions_stay_that_a_column_told_apart_which_is_not_tracked_any_more(
     load, rows, spark, table, late
 ):
@@ -90,7 +91,7 @@ def test_full_extracts_of_scd1_do_not_tell_when_a_key_began(load, rows, spark, t
     assert rows("id, name")[:2] == [(1, "c", 3, 15, False), (1, "b", 15, None, True)]
 
 
-@pytest.mark.parametrize("order", [(3, 22), (22, 3)])
+@pytest.mark.parametrize("order", [(3, 22), long((22, 3))])
 def test_a_key_that_came_after_scd1_is_gone_where_an_extract_lacked_it(
     load, rows, spark, table, order
 ):
@@ -104,6 +105,7 @@ def test_a_key_that_came_after_scd1_is_gone_where_an_extract_lacked_it(
     assert rows("id, name")[:2] == [(1, "c", 3, 10, False), (1, "c", 22, None, True)]
 
 
+@pytest.mark.long
 def test_a_key_that_full_extracts_of_scd1_lacked_is_gone(load, rows, spark, table):
     told(load, "full", 10, at(1, "z", id=2), promise=LATEST)
     create_or_evolve(spark, WHOLE, table)
@@ -137,7 +139,7 @@ def test_a_late_change_keeps_what_a_dropped_column_told_apart(load, rows, spark,
     ]
 
 
-@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+@pytest.mark.parametrize("kind", ["timestamp", long("timestamp_ntz")])
 def test_a_dropped_time_is_told_apart_by_its_microseconds(load, rows, spark, table, kind):
     column = f"  - {{name: city, type: {kind}}}\n"
     text = TEXT.replace("track_history_columns: [name]", "track_history_except: [seen, at]")

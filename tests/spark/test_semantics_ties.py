@@ -6,8 +6,10 @@ A record is named by its day of January, the day it holds from; a run by the day
 import pytest
 
 from tests.spark.late import at, gone, told, with_history
+from tests.tiers import long
 
 
+@pytest.mark.long
 def test_a_version_that_a_late_change_cut_keeps_the_rank_of_its_record(load, rows):
     told(load, "changes", 2, at(30, "a", seen=1))
     told(load, "changes", 3, at(2, "a", seen=2))
@@ -19,6 +21,7 @@ def test_a_version_that_a_late_change_cut_keeps_the_rank_of_its_record(load, row
     assert rows("id, name") == [(1, "b", 3, 4, False), (1, "a", 30, None, True)]
 
 
+@pytest.mark.long
 def test_a_record_beats_what_an_extract_of_its_moment_brought_back(load, rows):
     promise = with_history("untracked: ignore")
     told(load, "changes", 5, gone(3), promise=promise)
@@ -30,6 +33,7 @@ def test_a_record_beats_what_an_extract_of_its_moment_brought_back(load, rows):
     assert rows("id, name, seen") == [(1, "a", 1, 1, 3, False), (1, "a", 2, 4, None, True)]
 
 
+@pytest.mark.long
 def test_of_records_that_differ_in_ignored_columns_the_later_extract_counts(load, rows):
     promise = with_history("untracked: ignore")
     told(load, "changes", 5, at(1, "a", seen=1), promise=promise)
@@ -56,7 +60,7 @@ def test_the_columns_of_the_tie_break_decide_between_runs_of_scd1_too(load, rows
     assert rows("id, name, seen") == [(1, "c", 3, 5, None, True), (2, "c", 3, 5, None, True)]
 
 
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("apart", [long(False), True])
 def test_the_columns_of_the_tie_break_decide_between_partial_records_of_scd1_too(load, rows, apart):
     promise = with_history("mode: scd1, ignore_null_updates: true, tie_break: [seen]")
     told(load, "changes", 5, *[at(5, "a", seen=1, id=n) for n in (1, 2, 3)], promise=promise)
@@ -94,7 +98,7 @@ def test_a_late_move_does_not_stand_before_a_record_of_its_moment_in_time(load, 
     assert (done.opened, done.duplicates, done.superseded) == (1, 0, 2)
 
 
-@pytest.mark.parametrize("policy", ["quarantine", "ignore"])
+@pytest.mark.parametrize("policy", ["quarantine", long("ignore")])
 def test_a_record_in_time_stands_before_one_that_would_bring_its_key_back(load, rows, policy):
     promise = with_history(f"late_changes: {policy}")
     told(load, "full", 7, at(1, "z", id=2), promise=promise)

@@ -15,10 +15,12 @@ from tests.model.terms import Run
 from tests.spark.combinations import DEFAULT, LONG
 from tests.spark.random_histories import BAD, extraction_time, random_runs
 from tests.spark.replay import Replay
+from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("every_full_extract_is_sifted")
 KEYS = 80
-QUICK = {"scope_tie_columns", "latest_of_all_kinds"}
+BY_DEFAULT = "latest_of_all_kinds"
+QUICK = {BY_DEFAULT, "scope_tie_columns"}
 
 
 def pytest_generate_tests(metafunc):
@@ -29,7 +31,8 @@ def pytest_generate_tests(metafunc):
         if "full" in each.kinds and not each.options.ignore_null_updates
     ]
     chosen = [each for each in sifted if every or each.name in QUICK]
-    metafunc.parametrize("combination", chosen, ids=lambda each: each.name)
+    tiers = [each if each.name == BY_DEFAULT else long(each) for each in chosen]
+    metafunc.parametrize("combination", tiers, ids=lambda each: each.name)
 
 
 def test_a_sifted_extract_is_merged_and_counted_as_one_that_is_parsed(

@@ -15,6 +15,7 @@ from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.session import session_settings
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.people import CONTRACT
+from tests.tiers import long
 
 BY_TIME = CONTRACT.replace("city, type: string", "city, type: 'struct<since:timestamp>'").replace(
     "history:", "  - {name: at, type: timestamp}\nhistory:"
@@ -92,7 +93,7 @@ class Story:
             return sorted(str(row) for row in texts.collect())
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", [long("extraction time"), "predicate"])
 def test_the_zones_of_process_and_session_change_nothing(spark, table, tmp_path, zoned, name):
     text, zones = STORIES[name]
     zoned("UTC", "UTC")
@@ -108,7 +109,7 @@ def test_the_zones_of_process_and_session_change_nothing(spark, table, tmp_path,
     assert spark.conf.get("spark.sql.session.timeZone") == zones[1]
 
 
-@pytest.mark.parametrize("zones", [("UTC", "UTC"), *(zones for _, zones in STORIES.values())])
+@pytest.mark.parametrize("zones", [long(("UTC", "UTC")), *(zones for _, zones in STORIES.values())])
 def test_snapshots_age_alike_in_every_zone(spark, table, tmp_path, zoned, zones):
     zoned(*zones)
     text = CONTRACT.replace(

@@ -6,6 +6,7 @@ from lakekit.contracts import load_contract
 from lakekit.spark import small
 from tests.spark.people import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
+from tests.tiers import long
 
 EVA = {"id": 3, "name": "Eva", "city": "Graz"}
 
@@ -78,7 +79,9 @@ def test_a_small_table_of_more_bytes_is_written_anew_when_it_has_come_to_many_fi
     assert [row[2] for row in rows()] == ["Oslo", "Rome", "Lima", "Bern", "Kyiv", "Bonn"]
 
 
-@pytest.mark.parametrize("phase", ["branch", "facts", "append", "check", "fast-forward"])
+@pytest.mark.parametrize(
+    "phase", ["branch", long("facts"), "append", "check", long("fast-forward")]
+)
 def test_a_crash_leaves_what_was_there_and_the_run_comes_again(load, rows, monkeypatch, phase):
     load(1, ANN, BEN)
     with crash_at_the_end_of(monkeypatch, phase):

@@ -34,6 +34,7 @@ def test_two_loads_open_and_close_versions_and_leave_evidence(world):
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_replay_changes_nothing(world):
     world.serve([ONE, TWO])
     world.load(1)
@@ -45,6 +46,7 @@ def test_a_replay_changes_nothing(world):
     assert (world.rows(), world.snapshots()) == before
 
 
+@pytest.mark.long
 def test_a_source_that_throttles_twice_is_asked_again(world):
     world.serve([ONE, TWO])
     world.api.break_page(world.table, 1, 429, times=2)
@@ -55,6 +57,7 @@ def test_a_source_that_throttles_twice_is_asked_again(world):
     assert world.rows() == FIRST
 
 
+@pytest.mark.long
 def test_a_record_that_breaks_the_contract_is_quarantined_and_the_rest_is_merged(world):
     world.serve([ONE, TWO, {"id": 3, "city": "x", "more": 1}, {"id": "three", "city": "x"}])
 
