@@ -29,10 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that are marked long, unless they are asked for."""
-    long = [item for item in items if item.get_closest_marker("long")]
-    if long and not config.getoption("long"):
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=long)
+    if config.getoption("long"):
+        return
+    config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("long")])
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,7 +7,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.contracts import Contract
-from lakekit.spark.forms import dropped_names
 from lakekit.spark.lines import POSITION
 from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
@@ -21,12 +20,12 @@ RECORD, TOLD, PRESENCE, ABSENCE = 4, 3, 2, 1
 def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
     """Give a fact its columns; `__said` tells the run's own records.
 
-    One that does not delete keeps what its frame has in columns that the contract has dropped.
+    One that does not delete keeps what its frame has in `held`, columns that the contract has
+    dropped.
     """
     content = [quote(c.name) for c in contract.stored]
     held = [
-        F.when(~columns["gone"], F.col(quote(name))).alias(name)
-        for name in dropped_names(frame, contract)
+        F.when(~columns["gone"], F.col(quote(name))).alias(name) for name in columns.get("held", ())
     ]
     priority = columns["priority"]
     return frame.select(

@@ -44,17 +44,15 @@ def full_extract_facts(
         .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
         .withColumn("__at", _moment(F.col("__extract")))
         .where(~F.coalesce(_had_replaced(), F.lit(False)))
-        .where(~_had_no_record(extracts))
+        .where(~_had_no_record())
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
         .withColumn("__was", _newest(F.filter("__records", _says(contract))))
         # A version shows the first untracked values of its time or the last, not those of then.
         .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
     content = [F.col(f"__content.{quote(name)}") for name in (*contract.content, "_source_file")]
-    held = [
-        F.coalesce(was["content"][name], then["content"][name]).alias(name)
-        for name in dropped_names(existing, contract)
-    ]
+    dropped = dropped_names(existing, contract)
+    held = [F.coalesce(was["content"][n], then["content"][n]).alias(n) for n in dropped]
     told, gone, scopes = told.select("*", *content, *held), then.isNull(), None
     if contract.history.delete_scope:
         scopes = F.col("__extract.scopes")
@@ -64,7 +62,7 @@ def full_extract_facts(
         contract, told, ingested=at, moment=at, gone=gone,
         priority=F.when(gone, ABSENCE).otherwise(PRESENCE),
         shown=~gone & F.coalesce(renewed_after(at, contract), F.lit(False)),
-        scopes=None if scopes is None else F.when(gone, scopes),
+        scopes=None if scopes is None else F.when(gone, scopes), held=dropped,
     )  # fmt: skip
 
 
@@ -116,13 +114,12 @@ def _had_replaced() -> Expression:
     return known & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
 
 
-def _had_no_record(extracts: Sequence[FullExtract]) -> Expression:
+def _had_no_record() -> Expression:
     """Return whether each extract of `__at` held the key, and none a record of it that counts."""
     there = F.filter("__records", lambda r: (r["op"] == "W") & (r["at"] == F.col("__at")))
-    if all(each.runs == 1 for each in extracts):
-        return F.size(there) > 0
+    # A run that comes again may tell it again.
     runs = F.array_distinct(F.transform(there, lambda r: r["_run_id"]))
-    return F.size(runs) == F.col("__extract.runs")
+    return F.size(runs) >= F.col("__extract.runs")
 
 
 def _holds(version: Expression) -> Expression:

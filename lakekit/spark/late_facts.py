@@ -115,7 +115,7 @@ def _versions(existing: DataFrame, merge: Merge, full: Sequence[FullExtract]) ->
         contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
         priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
         first_values=shows_first_values(merge.later), split=F.col("__split"),
-        dropped=None if held is None else F.when(~gone, held),
+        dropped=None if held is None else F.when(~gone, held), held=names,
     )  # fmt: skip
 
 
@@ -144,6 +144,7 @@ def _known(records: DataFrame, contract: Contract) -> DataFrame:
         gone=F.col("_op") == "D", known=F.lit(True), partial=F.col("_partial"),
         arrived=F.coalesce(ARRIVED, F.lit(0)),
         priority=F.when(F.col("_op") == "P", TOLD).otherwise(RECORD),
+        held=dropped_names(records, contract),
     )  # fmt: skip
 
 

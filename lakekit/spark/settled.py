@@ -68,7 +68,7 @@ def compare(
         "__said",
         "__opener",
         F.lit(True).alias("__new"),
-        *[F.when(~gone, F.col(quote(held_name(name)))).alias(held_name(name)) for name in dropped],
+        *[quote(held_name(name)) for name in dropped],
     )
     marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
     old = existing.select(

@@ -128,7 +128,7 @@ def missed_renamings(
     """
     names = [column.name.lower() for column in contract.stored]
     free = {name.lower() for name in known} - {*names}
-    free |= {name for step in known_steps for name in _lower(step)}
+    free |= {name for step in known_steps for name in step}
     *_, firsts = names_over_time(names, steps)
     *_, there = names_over_time(names, known_steps)
     return {

@@ -93,7 +93,7 @@ class Story:
             return sorted(str(row) for row in texts.collect())
 
 
-@pytest.mark.parametrize("name", [long("extraction time"), "predicate"])
+@pytest.mark.parametrize("name", [n if n == "predicate" else long(n) for n in STORIES])
 def test_the_zones_of_process_and_session_change_nothing(spark, table, tmp_path, zoned, name):
     text, zones = STORIES[name]
     zoned("UTC", "UTC")
