@@ -42,14 +42,16 @@ def with_presence(
     if contract.history.tie_break == "quarantine":
         here = here & ~F.col("__tied")
     held = F.max(F.when(here, moment)).over(keys)
-    older = back & (F.col("__place") == 1) & (moment < held)
+    older = back & (moment < held)
     # Its line says another moment than the version that it opens.
     line = {name: F.when(~back, F.col(name)) for name in DIGEST}
     rows = rows.withColumns(
         {
             **line,
             "__moment": F.when(back, extracted).otherwise(moment),
-            "__place": F.when(older, 2).otherwise(F.col("__place")),
+            # It does not count at its own moment either, though the winner of that is set aside.
+            "__said_at": F.when(~older, F.col("__said_at")),
+            "__place": F.when(older & (F.col("__place") == 1), 2).otherwise(F.col("__place")),
             "__equal": F.col("__equal") & ~older,
         }
     )

@@ -168,3 +168,17 @@ def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
     told(load, "full", 6, at(1, "z", seen=1) | {"id": 2}, promise=partial)
 
     assert rows("id, name")[:2] == [(1, "a", 1, 2, False), (1, "b", 2, 6, False)]
+
+
+def test_of_what_a_full_extract_brings_back_one_record_opens_though_another_is_set_aside(
+    load, rows
+):
+    promise = with_history("late_changes: ignore, delete_scope: [seen]")
+    for day, scope in [(10, 1), (15, 2)]:
+        told(load, "full", day, at(1, "other", id=10 + scope, seen=scope), promise=promise)
+
+    here = at(1, "other", id=11, seen=1), at(1, "other", id=12, seen=2)
+    of_one = at(7, "a", seen=1), at(7, "b", seen=2), at(12, "c", seen=1)
+    told(load, "full", 12, *here, *of_one, promise=promise)
+
+    assert [row[1:] for row in rows("id, name") if row[0] == 1] == [("c", 12, None, True)]
