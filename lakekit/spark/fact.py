@@ -12,8 +12,8 @@ from lakekit.spark.records import sequence_of
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import ARRIVED
 
-# At one moment a record beats presence in a full extract, and that beats absence. What the
-# companion tells of a presence beats what the versions show of it.
+# At one moment a record beats presence in a full extract, and that beats absence. `TOLD` is a
+# presence that the companion tells.
 RECORD, TOLD, PRESENCE, ABSENCE = 4, 3, 2, 1
 
 
@@ -57,3 +57,8 @@ def _or_null(value: Expression | None, kind: str) -> Expression:
 def renewed_after(moment: Expression, contract: Contract) -> Expression:
     """Whether a version shows untracked values that are younger than a moment."""
     return sequence_of(contract) > moment
+
+
+def of_run() -> Expression:
+    """Whether a fact is the run's own: it alone has a position."""
+    return F.col("__position").isNotNull()

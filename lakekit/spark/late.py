@@ -14,13 +14,14 @@ from lakekit.contracts import Contract
 from lakekit.spark import order
 from lakekit.spark.base import overwrites
 from lakekit.spark.context import Merge, sent
-from lakekit.spark.fact import PRESENCE
+from lakekit.spark.fact import PRESENCE, TOLD, of_run
 from lakekit.spark.facts import Facts
 from lakekit.spark.forms import dropped_names, held_name
 from lakekit.spark.late_facts import gather_facts, with_neighbours
 from lakekit.spark.later import as_first_told, as_told, aware, with_later
 from lakekit.spark.partial import with_filled
 from lakekit.spark.ranks import content_hash
+from lakekit.spark.records import sequence_of
 from lakekit.spark.settled import Settled, compare, fact_counts, settled, version_counts
 from lakekit.spark.staging import write_counted, write_down
 from lakekit.spark.verdicts import with_verdicts
@@ -88,8 +89,11 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
     moment = Window.partitionBy(*keys, "__moment")
     ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
     stored = {c.name for c in contract.stored}
+    held, told_before = F.col("__priority") == PRESENCE, F.max(F.col("__priority") == TOLD)
     best = moment.orderBy(
-        F.col("__priority").desc(),
+        F.when(F.col("__priority") == TOLD, PRESENCE).otherwise(F.col("__priority")).desc(),
+        # Of what several full extracts held of a key, its newest record tells what it was.
+        F.least(sequence_of(contract), "__moment").desc(),
         *[F.col(quote(name)).desc() for name in ties if name in stored],
         F.col("__ingested").desc(),
         F.col("__said").desc(),
@@ -99,6 +103,8 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
     # A version shows its newest untracked values; the companion knows the record of its start.
     known = F.col("__known") & ~F.col("__gone")
     gives_way, told = F.col("__shown") & F.max(known).over(moment), F.col("__ingested")
+    # What the companion tells of a presence beats what the versions show of it.
+    gives_way = gives_way | (held & ~of_run() & told_before.over(moment))
     if later:
         same = Window.partitionBy(*keys, "__moment", "__ingested", "__aware")
         gives_way = gives_way | (F.col("__first_values") & F.max(known).over(same))
@@ -109,6 +115,7 @@ def _ranked(facts: DataFrame, contract: Contract, later: Sequence[Later]) -> Dat
             "__rest": F.expr(row_hash(contract.untracked)),
             # What a column is filled with is no other content.
             "__aware": F.expr(row_hash(aware(contract, later))),
+            "__held_before": told_before.over(moment),
         }
     )
     rows = _told_apart(hashed.withColumn("__gives_way", gives_way), moment)
@@ -199,12 +206,13 @@ def _aside(contract: Contract) -> Expression:
     """Return why a fact that changes nothing is kept, or null.
 
     The presence of a key that is there is `unheard` if it holds another content than the key has
-    then: a later deletion before it would let it be heard.
+    then, or than an extract of that moment has told: a later deletion before it would let it be
+    heard.
     """
     other = ~F.col("_row_hash").eqNullSafe(F.col("__held.hash")) | (
         ~F.col("__shown") & ~F.col("__rest").eqNullSafe(F.col("__held.rest"))
     )
     # What a partial record holds is not known before it is filled.
-    other = other | F.lit(contract.history.ignore_null_updates)
+    other = other | F.lit(contract.history.ignore_null_updates) | F.col("__held_before")
     unheard = ~F.col("__heard") & other & (F.col("__priority") == PRESENCE)
     return F.when(F.col("__place") > 1, "lost").when(unheard, "unheard")

@@ -170,5 +170,5 @@ def _presence(own: DataFrame, merge: Merge) -> DataFrame:
     here = order.first_of(here, merge.contract.keys, *newest)
     return fact(
         merge.contract, here, ingested=merge.moment, moment=merge.moment, gone=F.lit(False),
-        priority=PRESENCE,
+        priority=PRESENCE, position=F.col("__position"),
     )  # fmt: skip

@@ -140,8 +140,9 @@ def _unseen() -> Expression:
     record = (F.col("__priority") == RECORD) & ~F.col("__known") & ~lost
     deleted = F.col("__said") & F.col("__gone")
     unheard = F.col("__act") == "unheard"
-    # What brought a key back, if a later record renewed it.
-    renewed = (F.col("__priority") == PRESENCE) & (hidden | F.col("__filled"))
+    # What brought a key back, if a later record renewed it, or another extract has told it before.
+    again = hidden | F.col("__filled") | F.col("__held_before")
+    renewed = (F.col("__priority") == PRESENCE) & again
     return (record & fresh & (hidden | deleted | F.col("__filled"))) | unheard | renewed
 
 

@@ -81,6 +81,34 @@ def test_a_key_ends_that_one_extract_lacks_and_one_holds_as_it_will_be(load, row
     assert found == [(1, "a", 5, 7), (1, "c", 7, 20), (1, "z", 25, None), (2, "b", 5, None)]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_full_extracts_the_newest_record_tells_what_a_key_was(load, rows, order):
+    for number, record in enumerate([at(8, "a"), at(5, "b")][::order]):
+        load(20, *of_all(record), extract="full", promise=TIMED, run_id=f"run-{9 - number}")
+
+    told(load, "changes", 21, *of_all(gone(19)))
+
+    assert rows("id, name") == of_all(
+        ("b", 5, 8, False), ("a", 8, 19, False), ("a", 20, None, True)
+    )
+
+
+@pytest.mark.parametrize(
+    "last", [[at(10, "k")], [at(10, "k"), at(3, "x")], [at(9, "c"), at(3, "x")]]
+)
+def test_it_tells_it_though_a_late_change_has_hidden_what_the_other_held(load, rows, last):
+    load(20, *of_all(at(8, "a")), extract="full", promise=TIMED, run_id="run-9")
+    told(load, "changes", 21, *of_all(at(9, "c")))
+    load(20, *of_all(*last), extract="full", promise=TIMED, run_id="run-8")
+
+    told(load, "changes", 22, *of_all(gone(19)))
+
+    assert rows("id, name")[-1][1:] == (last[0]["name"], 20, None, True)
+    assert {row[1:] for row in rows("id, name") if row[3] is None} == {
+        (last[0]["name"], 20, None, True)
+    }
+
+
 def test_what_a_companion_knows_from_before_it_kept_that_order_came_first(load, rows, spark, table):
     told(load, "changes", 20, *of_all(at(5, "a"), at(10, "a")))
     spark.sql(f"ALTER TABLE {table}_facts DROP COLUMN {ARRIVED}")
