@@ -61,10 +61,9 @@ class History(Model):
     def judges_by_scope(self) -> bool:
         """Whether the full extracts of a row's own scope tell if it comes late.
 
-        Exact histories look at each fact. A partial record need not say its scope.
+        Exact histories look at each fact.
         """
-        by_moment = self.remembers and not self.exact
-        return by_moment and bool(self.delete_scope) and not self.ignore_null_updates
+        return self.remembers and not self.exact and bool(self.delete_scope)
 
     @property
     def ordered_by_extraction(self) -> bool:

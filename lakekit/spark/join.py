@@ -50,7 +50,12 @@ def join_base(
 
 
 def with_kind(
-    joined: DataFrame, contract: Contract, moment: Expression, later: Sequence[Later] = ()
+    joined: DataFrame,
+    contract: Contract,
+    moment: Expression,
+    later: Sequence[Later] = (),
+    *,
+    partial: bool = False,
 ) -> DataFrame:
     """Name what each joined row is by itself; `__kind` is one of the following.
 
@@ -58,7 +63,8 @@ def with_kind(
     says what the current version holds), gone (absent, and known to be), past (absent and gone,
     but perhaps not at the time of an extract that comes behind another), absent, candidate.
 
-    `later` are the columns of the table that are still to be filled.
+    `later` are the columns of the table that are still to be filled; of a `partial` record a null
+    means "not changed".
     """
     absent, since = F.col("__absent"), F.col("__since")
     gone = F.col("__base_hash").isNull()
@@ -81,10 +87,18 @@ def with_kind(
             "__kind": kind,
             "__gone": F.coalesce("__gone", F.lit(True)),
             "__moment": F.when(absent, moment).otherwise(F.col("__moment")),
-            # Filling partial records takes it from the columns.
-            "__scope": F.expr(scope_text(contract.history.delete_scope)),
+            "__scope": _scope(contract, partial),
         }
     )
+
+
+def _scope(contract: Contract, partial: bool) -> Expression:
+    """Return the scope of a joined row: what a partial record does not say of it, its key does."""
+    names = contract.history.delete_scope
+    if not partial or not names:
+        return F.expr(scope_text(names))
+    said = [F.coalesce(quote(n), F.col(f"__base_row.{quote(n)}")).alias(n) for n in names]
+    return F.to_json(F.struct(*said), {"ignoreNullFields": "false"})
 
 
 def was_filled(later: Sequence[Later]) -> Expression:

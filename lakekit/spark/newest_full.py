@@ -15,10 +15,11 @@ from lakekit.spark.order import Sight
 def newest_full(sight: Sight) -> Expression:
     """Return the moment of the newest full extract that tells of a row, null if none does.
 
-    It differs from run to run. A key that is there tells its scope, else the row does.
+    It differs from run to run. A key that is there tells its scope, else the row does, unless it
+    need not.
     """
     gone = F.col("__base_hash").isNull()
-    if sight.newest_by_scope is None:
+    if sight.newest_by_scope is None or not sight.scopes_are_said:
         return kept_apart(F.lit(sight.newest_full).cast("timestamp_ntz"), gone)
     return newest_full_of(sight, F.coalesce("__base_scope", "__scope"))
 

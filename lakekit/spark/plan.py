@@ -78,6 +78,7 @@ def plan_merge(merge: Merge, facts: Facts) -> Plan:
     sight = Sight(
         newest_full=newest,
         newest_by_scope=facts.newest_by_scope(),
+        scopes_are_said=not contract.history.ignore_null_updates,
         behind=merge.full and facts.exact and merge.ends_ahead(),
         later=tuple(each for each in merge.later if each.is_filled_by(extracted)),
         # A null of a partial record is filled.

@@ -98,7 +98,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     place = f"{merge.place}/{'all' if all_rows else 'new'}"
     now = kept_apart(merge.moment, F.col("__base_hash").isNull())
     both = _joined(merge, sight, based, sides)
-    kinds = join.with_kind(both, contract, now, sight.later)
+    kinds = join.with_kind(both, contract, now, sight.later, partial=merge.partial)
     kinds = kinds.observe(joined, *joined_counts(contract, now))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")

@@ -23,6 +23,7 @@ from tests.model.terms import (
     Row,
     Run,
     content,
+    filled,
     fits,
     is_delete,
     key_of,
@@ -142,8 +143,6 @@ class _Known:
         self._options = options
         self.edges = {key: found[-1] for key, (_, found) in known.items() if found}
         self._extracts = absences(before, options)
-        # A partial record need not say its scope.
-        self._scope = () if options.ignore_null_updates else options.delete_scope
 
     def judge(self, record: Record, run: Run) -> Verdict:
         """Say whether a record tells news, comes late, or is known, or brings its key back."""
@@ -160,7 +159,9 @@ class _Known:
             return "late" if moment <= edge or self.is_before_full(moment, held) else "news"
         columns = stored([run], options)
         if moment > edge:
-            full = self._full(record, without=key) if self._moved(record, held) else None
+            partial = options.ignore_null_updates and run.kind == "changes"
+            said = filled(record, held) if partial else record
+            full = self._full(said, without=key) if self._moved(said, held) else None
             if full is None or moment >= full:
                 return "news"
             return "back" if run.kind == "full" and full < run.time else "late"
@@ -169,7 +170,8 @@ class _Known:
         return "known" if holds and content(record, seen) == content(held, seen) else "late"
 
     def _moved(self, record: Record, held: Record) -> bool:
-        return content(record, self._scope) != content(held, self._scope)
+        scope = self._options.delete_scope
+        return content(record, scope) != content(held, scope)
 
     def is_before_full(self, moment: Any, held: Record | None) -> bool:
         """Say whether a full extract that tells of a key is younger, by what the key holds."""
@@ -178,10 +180,13 @@ class _Known:
 
     def _full(self, record: Record, without: Key | None = None) -> Any:
         """Return the time of the newest full extract of a record's scope, that lacks a key."""
+        scope = self._options.delete_scope
+        # Of a key that is not there, a partial record need not say its scope.
+        anywhere = not scope or (without is None and self._options.ignore_null_updates)
         told = [
             time
             for time, present, held in self._extracts
             if (without is None or without not in present)
-            and (not self._scope or content(record, self._scope) in held)
+            and (anywhere or content(record, scope) in held)
         ]
         return max(told, default=None)

@@ -130,6 +130,22 @@ def test_a_partial_record_that_says_no_scope_does_not_bring_its_key_back(load, r
     assert [row[0] for row in rows("id, name")] == [2]
 
 
+@pytest.mark.parametrize("policy", ["late_changes: quarantine", long("mode: scd1")])
+def test_a_partial_record_brings_no_key_into_a_scope_that_a_younger_extract_lacks(
+    load, rows, policy
+):
+    promise = with_history(f"{policy}, delete_scope: [seen], ignore_null_updates: true")
+    told(load, "changes", 6, at(5, "a", seen=1), promise=promise)
+    told(load, "full", 10, at(1, "other", id=2, seen=2), promise=promise)
+
+    done = told(load, "changes", 11, at(8, "b", seen=2), promise=promise)
+    assert (done.opened, done.superseded + done.quarantined) == (0, 1)
+
+    # One that says no scope stays in that of its key, of which no extract tells.
+    told(load, "changes", 12, at(9, "c"), promise=promise)
+    assert rows("id, name, seen")[-2:-1] == [(1, "c", 1, 9, None, True)]
+
+
 def test_scopes_need_no_sequence(load, rows):
     promise = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], delete_scope: [city]"))
     load(1, {"id": 1, "city": "x"}, {"id": 2, "city": "y"}, promise=promise)
