@@ -97,7 +97,11 @@ DEFAULT = (
         {**CHANGES, **SCOPED, "tie_break": "quarantine", "deletes": "mark"},
         faults=True,
     ),
-    Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, MOVED),
+    Combination(
+        "late_quarantine_scope",
+        {**CHANGES, **SCOPED, "late_changes": "quarantine"},
+        faults=True,
+    ),
     Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED, faults=True),
     Combination("append", {"mode": "append", "sequence_by": "at"}, ("incremental",), ties=False),
     Combination("append_all", {"mode": "append", "keys": []}, ("incremental",), late=False),
@@ -118,6 +122,7 @@ LONG = (
     Combination("partial_in_order", {**CHANGES, **PARTIAL}, late=False),
     Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
     Combination("tie_quarantine", {**CHANGES, "tie_break": "quarantine"}, faults=True),
+    Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, MOVED),
     Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
     Combination("late_quarantine_full", {**CHANGES, "late_changes": "quarantine"}, faults=True),
     Combination("late_ignore_full_mark", {**CHANGES, "late_changes": "ignore", "deletes": "mark"}),
@@ -127,17 +132,10 @@ LONG = (
         faults=True,
     ),
     Combination("latest_late_ignore", {**CHANGES, "mode": "scd1", "late_changes": "ignore"}, MOVED),
-    Combination(
-        "late_quarantine_scope",
-        {**CHANGES, **SCOPED, "late_changes": "quarantine"},
-        faults=True,
-        ties=False,
-    ),
-    Combination("late_ignore_scope", {**CHANGES, **SCOPED, "late_changes": "ignore"}, ties=False),
+    Combination("late_ignore_scope", {**CHANGES, **SCOPED, "late_changes": "ignore"}),
     Combination(
         "late_quarantine_scope_mark",
         {**CHANGES, **SCOPED, "late_changes": "quarantine", "deletes": "mark"},
-        ties=False,
     ),
     Combination(
         "late_quarantine_tracked", {**CHANGES, **TRACKED, "late_changes": "quarantine"}, faults=True
@@ -145,7 +143,6 @@ LONG = (
     Combination(
         "late_ignore_keep_first",
         {**CHANGES, **TRACKED, "late_changes": "ignore", "untracked": "ignore"},
-        ties=False,
     ),
     Combination("late_ignore_keyed_scope", {**CHANGES, **KEYED, "late_changes": "ignore"}),
     Combination("latest_keyed_scope", {**CHANGES, **KEYED, "mode": "scd1"}, late=False),
@@ -153,7 +150,6 @@ LONG = (
     Combination(
         "latest_late_quarantine_scope",
         {**CHANGES, **SCOPED, "mode": "scd1", "late_changes": "quarantine"},
-        ties=False,
     ),
     Combination("scope_by_extraction_time", {**SCOPED}, ("full", "incremental"), late=False),
     Combination(
@@ -169,7 +165,6 @@ LONG = (
     Combination(
         "late_quarantine_partial_scope",
         {**CHANGES, **PARTIAL, **SCOPED, "late_changes": "quarantine"},
-        ties=False,
     ),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
