@@ -161,7 +161,7 @@ class _Known:
         if moment > edge:
             partial = options.ignore_null_updates and run.kind == "changes"
             said = filled(record, held) if partial else record
-            full = self._full(said, without=key) if self._moved(said, held) else None
+            full = self._full_that_lacks(said, held)
             if full is None or moment >= full:
                 return "news"
             return "back" if run.kind == "full" and full < run.time else "late"
@@ -169,24 +169,34 @@ class _Known:
         holds = moment == edge or (run.time >= edge and moment == held[options.sequence_by])
         return "known" if holds and content(record, seen) == content(held, seen) else "late"
 
-    def _moved(self, record: Record, held: Record) -> bool:
-        scope = self._options.delete_scope
-        return content(record, scope) != content(held, scope)
-
     def is_before_full(self, moment: Any, held: Record | None) -> bool:
         """Say whether a full extract that tells of a key is younger, by what the key holds."""
         full = None if held is None else self._full(held)
         return full is not None and bool(moment < full)
 
-    def _full(self, record: Record, without: Key | None = None) -> Any:
-        """Return the time of the newest full extract of a record's scope, that lacks a key."""
+    def _full(self, record: Record) -> Any:
+        """Return the time of the newest full extract that tells of a record."""
+        # A partial record of a key that is not there need not say its scope.
+        partial = self._options.ignore_null_updates
+        return self._newest(None if partial else record)
+
+    def _full_that_lacks(self, record: Record, held: Record) -> Any:
+        """Return the time of the newest full extract of the scope that a record moves its key to.
+
+        None if one as young told of the scope that the key is in: it held the key.
+        """
         scope = self._options.delete_scope
-        # Of a key that is not there, a partial record need not say its scope.
-        anywhere = not scope or (without is None and self._options.ignore_null_updates)
+        if content(record, scope) == content(held, scope):
+            return None
+        lacks, holds = self._newest(record), self._newest(held)
+        return None if lacks is None or (holds is not None and lacks <= holds) else lacks
+
+    def _newest(self, record: Record | None) -> Any:
+        """Return the time of the newest full extract of a record's scope, or of any."""
+        scope = self._options.delete_scope
         told = [
             time
-            for time, present, held in self._extracts
-            if (without is None or without not in present)
-            and (anywhere or content(record, scope) in held)
+            for time, _, held in self._extracts
+            if record is None or not scope or content(record, scope) in held
         ]
         return max(told, default=None)
