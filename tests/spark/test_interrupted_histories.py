@@ -35,7 +35,7 @@ QUICK = {*BY_DEFAULT, "late_quarantine", "latest"}
 # Of what only tells the companion something, no phase follows.
 PHASES = [*(phase for phase in NEXT if phase != "told"), "fast-forward"]
 MAINTENANCE = ["compact", "compact the companion", "expire"]
-# These take two runs. Without a sequence one is refused if a younger one has come first.
+# These take two runs, which change places: not without a sequence, as the second is refused then.
 WITH_ANOTHER = ["crash, then another", "another within"]
 
 
@@ -94,7 +94,10 @@ class Story:
         # Without a sequence, or versions, nothing is remembered beside the table.
         companion = sequenced and self.options.mode != "append"
         maintenance = [each for each in MAINTENANCE if companion or "companion" not in each]
-        others = WITH_ANOTHER if sequenced else ["crash", *maintenance]
+        # Where only the latest rows are kept, some contracts are for runs in order.
+        latest_in_order = self.options.mode == "scd1" and not self.replay.combination.late
+        in_order = latest_in_order or not sequenced
+        others = ["crash", *maintenance] if in_order else WITH_ANOTHER
         told = ["crash", chance.choice(maintenance), *others]
         return chance.sample(told, len(told))
 
