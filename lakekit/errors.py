@@ -6,7 +6,7 @@ LakekitError
 │   ├── SourceThrottledError          429; carries retry_after_seconds
 │   ├── StorageUnavailableError       object store or catalog time-out, throttling, 5xx
 │   ├── TableBusyError                another run or maintenance holds the table's lease
-│   └── CommitConflictError           lost an optimistic commit, five times in a row
+│   └── CommitConflictError           lost an optimistic commit, as often as it is tried
 └── TerminalError                     a person, a contract or a source must change
     ├── InvalidContractError          a contract or source file does not load
     ├── InvalidEnvironmentError       an environment file does not load
@@ -55,7 +55,7 @@ class TableBusyError(TransientError):
 
 
 class CommitConflictError(TransientError):
-    """Lost an optimistic commit as often as a merge plans again."""
+    """Lost an optimistic commit as often as it is tried."""
 
 
 class TerminalError(LakekitError):

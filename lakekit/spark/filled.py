@@ -3,30 +3,31 @@
 Where absence counts within scopes only, one extract tells of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import naive_utc
 from lakekit.spark.context import Merge
-from lakekit.spark.iceberg import load_table
 from lakekit.spark.records import read_batch
+from lakekit.spark.refs import change_properties
 from lakekit.spark.scopes import scope_text
 from lakekit.spark.tables import newest_told
 from lakekit.sql.later import told_by_full, untold
-from lakekit.sql.tables import set_properties
 
 
-def filled_by(merge: Merge, scopes: Sequence[str] | None = None) -> dict[str, str]:
+def filled_by(
+    merge: Merge, properties: Mapping[str, str], scopes: Sequence[str] | None = None
+) -> dict[str, str]:
     """Return how a table knows what a full extract has told of its later columns.
 
     Args:
         merge: A run that is published.
+        properties: Those of the table now: another run may have told of its scopes meanwhile.
         scopes: Those that the extract holds, if that is known; else it is read for them.
     """
-    # Another run may have told of its scopes since this one began.
-    properties = dict(load_table(merge.spark, merge.table).properties())
     now, held = naive_utc(merge.batch.extraction_time), []
     if not (merge.full and untold(properties, now)):
         return {}
@@ -40,8 +41,7 @@ def filled_by(merge: Merge, scopes: Sequence[str] | None = None) -> dict[str, st
 
 def tell_filled(merge: Merge) -> None:
     """Tell what a full extract has filled in, if a crash came before its merge could."""
-    if told := filled_by(merge):
-        merge.spark.sql(set_properties(merge.table, told))
+    change_properties(merge.spark, merge.table, partial(filled_by, merge))
 
 
 def _scopes(merge: Merge, rows: DataFrame) -> list[str]:

@@ -1,17 +1,22 @@
-"""Changes of a table's references: committed on what was looked at, or not at all."""
+"""Changes of a table's references and properties: on what was looked at, or not at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lakekit.errors import CommitConflictError
 from lakekit.spark.iceberg import load_table
 
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
+# What it says if anything has.
+_STALE = "CommitFailedException"
 _ATTEMPTS = 3
+# Of those who want to change properties at once, one gets ahead each time.
+_PROPERTY_ATTEMPTS = 10
 
 
 def head_of(known: Any, branch: str) -> int | None:
@@ -63,6 +68,39 @@ def committed(refs: Any) -> bool:
             return False
         raise
     return True
+
+
+def change_properties(
+    spark: SparkSession, table: str, make: Callable[[Mapping[str, str]], Mapping[str, str]]
+) -> None:
+    """Set what is made of a table's properties; made anew, if somebody else committed meanwhile.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        table: Identifier of the table.
+        make: Of all properties, those that are to be set; nothing if none is.
+
+    Raises:
+        CommitConflictError: Others wrote during each of ten attempts; nothing was set.
+    """
+    for _ in range(_PROPERTY_ATTEMPTS):
+        # Its own update of properties would be repeated as it is on what another has set since.
+        operations = load_table(spark, table).operations()
+        known = operations.current()
+        properties = dict(known.properties())
+        if not (made := make(properties)):
+            return
+        try:
+            operations.commit(known, known.replaceProperties({**properties, **made}))
+        except (Py4JJavaError, PySparkException) as error:
+            if _STALE not in str(error):
+                raise
+        else:
+            return
+    raise CommitConflictError(
+        f"{table}: others wrote {_PROPERTY_ATTEMPTS} times while a run that is published noted "
+        "what it has filled in; let the run come again"
+    )
 
 
 def _moved(error: Exception) -> bool:

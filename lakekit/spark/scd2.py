@@ -1,6 +1,7 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from random import uniform
 from time import sleep
 
@@ -19,13 +20,13 @@ from lakekit.spark.pin import pin
 from lakekit.spark.plan import Plan, plan_merge
 from lakekit.spark.publish import publish
 from lakekit.spark.quarantine import quarantine
+from lakekit.spark.refs import change_properties
 from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging, own_place
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import LINES, RENEWED
-from lakekit.sql.tables import set_properties
 
 ATTEMPTS = 5
 
@@ -45,7 +46,8 @@ def merge_scd2(
     Raises:
         TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError,
         SchemaMismatchError: Nothing was published.
-        CommitConflictError: Others wrote during each of five attempts.
+        CommitConflictError: Others wrote during each of five attempts; or during ten to note what
+            the run has filled in, which is published then and notes it when it comes again.
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
@@ -87,14 +89,15 @@ def _attempt(merge: Merge) -> MergeResult | None:
     quarantine(merge, plan)
     with session_settings(merge.spark, merge.settings_to_publish(plan.rows)):
         done = publish(merge, plan, facts, seen)
-    if done is not None and (told := _learnt(merge, plan)):
-        merge.spark.sql(set_properties(merge.table, told))
+    if done is not None:
+        change_properties(merge.spark, merge.table, partial(_learnt, merge, plan))
     return done
 
 
-def _learnt(merge: Merge, plan: Plan) -> dict[str, str]:
+def _learnt(merge: Merge, plan: Plan, properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties by which a table knows what a published run has filled in."""
-    told, now = filled_by(merge, plan.scopes), naive_utc(merge.batch.extraction_time)
+    told = filled_by(merge, properties, plan.scopes)
+    now = naive_utc(merge.batch.extraction_time)
     if plan.digests is not None:
         told |= {LINES: merge.reading, RENEWED: now.isoformat()}
     return told
