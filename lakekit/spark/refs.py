@@ -72,13 +72,16 @@ def committed(refs: Any) -> bool:
 
 def change_properties(
     spark: SparkSession, table: str, make: Callable[[Mapping[str, str]], Mapping[str, str]]
-) -> None:
+) -> bool:
     """Set what is made of a table's properties; made anew, if somebody else committed meanwhile.
 
     Args:
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
         make: Of all properties, those that are to be set; nothing if none is.
+
+    Returns:
+        Whether something is set.
 
     Raises:
         CommitConflictError: Others wrote during each of ten attempts; nothing was set.
@@ -89,17 +92,17 @@ def change_properties(
         known = operations.current()
         properties = dict(known.properties())
         if not (made := make(properties)):
-            return
+            return False
         try:
             operations.commit(known, known.replaceProperties({**properties, **made}))
         except (Py4JJavaError, PySparkException) as error:
             if _STALE not in str(error):
                 raise
         else:
-            return
+            return True
     raise CommitConflictError(
-        f"{table}: others wrote {_PROPERTY_ATTEMPTS} times while a run that is published noted "
-        "what it has filled in; let the run come again"
+        f"{table}: others wrote {_PROPERTY_ATTEMPTS} times while it was to be noted what the "
+        "table's columns hold; let the run come again"
     )
 
 

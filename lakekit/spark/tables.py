@@ -1,19 +1,30 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
-from lakekit.errors import SchemaMismatchError
+from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.job_steps import CreateTablesResult
 from lakekit.spark.iceberg import load_table
-from lakekit.sql.evolve import evolve_facts, evolve_properties, evolve_table, new_columns
+from lakekit.spark.refs import change_properties
+from lakekit.sql.evolve import (
+    NOTES_OF_COLUMNS,
+    evolve_facts,
+    evolve_notes,
+    evolve_properties,
+    evolve_table,
+    new_columns,
+)
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import EVERY_TABLE, FACTS_DDL, MODE, create_table, mark_latest_extracts
 from lakekit.sqltypes import parse_type
+
+_ATTEMPTS = 5
 
 
 def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> CreateTablesResult:
@@ -26,25 +37,55 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
 
     Raises:
         SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
+        CommitConflictError: Others changed what it knows of its columns in each of five attempts.
     """
     catalog, database, name = table.split(".")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")
     if not spark.catalog.tableExists(table):
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
+    for _ in range(_ATTEMPTS):
+        changes = _evolve(spark, contract, table)
+        if changes is not None:
+            return CreateTablesResult(table=name, changes=tuple(changes))
+    raise CommitConflictError(
+        f"{table}: others changed what it knows of its columns {_ATTEMPTS} times while it was "
+        "brought to its contract; let CreateTables come again"
+    )
+
+
+def _evolve(spark: SparkSession, contract: Contract, table: str) -> list[str] | None:
+    """Bring a table that exists to its contract.
+
+    Returns:
+        The statements that did; None if others have changed what is known of its columns meanwhile.
+    """
     columns, known, partition = describe_table(spark, table)
     newest = newest_told(spark, table) if new_columns(contract, columns) else ""
     statements = evolve_table(
         contract, table, columns, properties=known, partition=partition, newest=newest
     )
-    # Before the table: while that is behind, a run makes it as it should be, after a crash too.
-    statements = _evolve_companion(spark, contract, table, columns, known) + statements
+    notes = evolve_notes(contract, table, columns, properties=known, newest=newest)
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         if spark.catalog.tableExists(beside):
             statements += evolve_properties(beside, EVERY_TABLE, _properties(spark, beside))
-    for statement in statements:
+    # Before the table: while that is behind, a run makes it as it should be, after a crash too.
+    first = _evolve_companion(spark, contract, table, columns, known)
+    for statement in first:
         spark.sql(statement)
-    return CreateTablesResult(table=name, changes=tuple(statements))
+    if notes and not change_properties(spark, table, partial(_unless_moved, known, notes)):
+        return None
+    for statement in statements[bool(notes) :]:
+        spark.sql(statement)
+    return first + statements
+
+
+def _unless_moved(
+    known: Mapping[str, str], notes: Mapping[str, str], properties: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return notes if what they were made of (`known`) is what the properties still say."""
+    stands = all(known.get(name) == properties.get(name) for name in NOTES_OF_COLUMNS)
+    return notes if stands else {}
 
 
 def _evolve_companion(

@@ -9,10 +9,16 @@ from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
-from lakekit.sql.later import with_added
+from lakekit.sql.later import NOTES, with_added
 from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.rehash import must_rehash, rehash
-from lakekit.sql.renamed import is_noted, names_over_time, noted_names, renamings
+from lakekit.sql.renamed import (
+    EARLIER_NAMES,
+    is_noted,
+    names_over_time,
+    noted_names,
+    renamings,
+)
 from lakekit.sql.tables import (
     ARRIVED,
     DIGEST_DDL,
@@ -22,6 +28,8 @@ from lakekit.sql.tables import (
 )
 from lakekit.sqltypes import SqlType, can_widen, parse_type
 
+# What runs and earlier steps have noted of a table's columns.
+NOTES_OF_COLUMNS = (*NOTES, EARLIER_NAMES, EVOLVED)
 _NESTED = ("struct", "array", "map")
 
 
@@ -54,18 +62,13 @@ def evolve_table(
     known = {name.lower() for name in columns}
     refuse_what_is_fixed(contract, table, columns, properties)
     added, renames = new_columns(contract, columns), contract.renames(columns)
-    # A column may be new and have a name that another leaves: once that is noted, it is meant.
-    become = {} if is_noted(renamings(properties), renames) else renames
     fields = _with_new_names(partition, renames)
     steps = [*renamings(properties), renames]
     _refuse_names_of_partitions(table, [*renames.values(), *added], fields, steps)
-    later = with_added(properties, added, become, newest)
-    changes = evolve_columns(contract, table, columns)
-    counted = {EVOLVED: str(int(properties.get(EVOLVED, "0")) + 1)} if changes else {}
-    names = noted_names(contract, table, renames, properties)
+    notes = evolve_notes(contract, table, columns, properties=properties, newest=newest)
     # Before they are added: after a crash in between, no one could tell that they are new.
-    statements = evolve_properties(table, later | counted | names, properties)
-    statements += changes
+    statements = [set_properties(table, notes)] if notes else []
+    statements += evolve_columns(contract, table, columns)
     statements += _add_digest(contract, table, known)
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
@@ -75,6 +78,32 @@ def evolve_table(
     if must_rehash(contract, {renames.get(n, n).lower() for n in columns}, properties):
         statements.append(rehash(contract, table))
     return statements + evolve_properties(table, table_properties(contract), properties)
+
+
+def evolve_notes(
+    contract: Contract,
+    table: str,
+    columns: Mapping[str, str],
+    *,
+    properties: Mapping[str, str],
+    newest: str = "",
+) -> dict[str, str]:
+    """Return what a table is told of its columns before they change; see `evolve_table`.
+
+    It rests on what the properties named in `NOTES_OF_COLUMNS` tell.
+
+    Raises:
+        SchemaMismatchError: Columns of `delete_scope` would have each other's names, or a type can
+            neither stay nor be widened.
+    """
+    added, renames = new_columns(contract, columns), contract.renames(columns)
+    # A column may be new and have a name that another leaves: once that is noted, it is meant.
+    become = {} if is_noted(renamings(properties), renames) else renames
+    notes = with_added(properties, added, become, newest)
+    if evolve_columns(contract, table, columns):
+        notes[EVOLVED] = str(int(properties.get(EVOLVED, "0")) + 1)
+    notes |= noted_names(contract, table, renames, properties)
+    return _changed(notes, properties)
 
 
 def _refuse_names_of_partitions(
@@ -164,8 +193,12 @@ def evolve_properties(
     table: str, wanted: Mapping[str, str], properties: Mapping[str, str]
 ) -> list[str]:
     """Return what gives a table the properties that it should have; it keeps all others."""
-    changed = {key: value for key, value in wanted.items() if properties.get(key) != value}
+    changed = _changed(wanted, properties)
     return [set_properties(table, changed)] if changed else []
+
+
+def _changed(wanted: Mapping[str, str], properties: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if properties.get(key) != value}
 
 
 def _changes(path: str, old: SqlType, new: SqlType) -> list[str] | None:

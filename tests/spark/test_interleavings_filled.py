@@ -7,12 +7,22 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import filled
+from lakekit.spark import filled, tables
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import SCOPED, at, told
 from tests.spark.later_columns import GROWN
+from tests.spark.later_columns import grown as with_columns
 
-ZIP_SCOPED = load_contract(GROWN.replace("keys: [id]", "keys: [id], delete_scope: [seen]"))
+IN_SCOPES = GROWN.replace("keys: [id]", "keys: [id], delete_scope: [seen]")
+ZIP_SCOPED = load_contract(IN_SCOPES)
+BOX_SCOPED = load_contract(
+    with_columns(IN_SCOPES, "box").replace("[name, zip]", "[name, zip, box]")
+)
+RENAMED = load_contract(
+    with_columns(IN_SCOPES, "box")
+    .replace("[name, zip]", "[name, code, box]")
+    .replace("{name: zip, type: string}", "{name: code, type: string, renamed_from: zip}")
+)
 FIRST, SECOND = at(1, "a", seen=1), at(1, "b", id=2, seen=2)
 
 
@@ -70,3 +80,55 @@ def test_a_run_that_never_comes_to_tell_it_tells_it_when_it_comes_again(
 
     assert len(touched) == 10
     assert rows("id, name, zip")[:2] == [(1, "a", None, 1, 7, False), (1, "a", "x", 7, None, True)]
+
+
+@pytest.fixture
+def whenever_it_is_looked_at(monkeypatch):
+    """Let something happen after a table is described that is to evolve, so many times."""
+
+    def let(event, times):
+        real, met = tables.describe_table, []
+
+        def describe_table(*arguments):
+            known = real(*arguments)
+            if len(met) < times:
+                met.append(1)
+                event()
+            return known
+
+        monkeypatch.setattr(tables, "describe_table", describe_table)
+
+    return let
+
+
+@pytest.mark.usefixtures("grown")
+def test_what_a_full_extract_tells_while_another_column_is_renamed_stays_told(
+    load, rows, spark, table, whenever_it_is_looked_at
+):
+    both = [FIRST, SECOND]
+    told(load, "full", 4, *both, promise=ZIP_SCOPED)
+    create_or_evolve(spark, BOX_SCOPED, table)
+    whenever_it_is_looked_at(lambda: told(load, "full", 6, *both, promise=BOX_SCOPED), times=1)
+    create_or_evolve(spark, RENAMED, table)
+
+    told(load, "changes", 8, at(7, "a", box="x", seen=1), promise=RENAMED)
+
+    assert rows("id, name, box")[:2] == [(1, "a", None, 1, 7, False), (1, "a", "x", 7, None, True)]
+
+
+@pytest.mark.usefixtures("grown")
+def test_a_table_whose_notes_others_change_all_the_while_is_left_alone(
+    spark, table, whenever_it_is_looked_at
+):
+    def note():
+        noted.append(1)
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('lakekit.evolved' = '1{len(noted)}')")
+
+    noted: list[int] = []
+    whenever_it_is_looked_at(note, times=5)
+    with pytest.raises(CommitConflictError, match="others"):
+        create_or_evolve(spark, BOX_SCOPED, table)
+
+    assert (len(noted), "box" in spark.table(table).columns) == (5, False)
+    create_or_evolve(spark, BOX_SCOPED, table)
+    assert "box" in spark.table(table).columns
