@@ -9,6 +9,7 @@ from pathlib import Path
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
     "org.xerial:sqlite-jdbc:3.50.3.0",
+    "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
 )
 _SDK = "1.12.262"
 # Tables through Iceberg's own S3 client; raw `s3://` objects through S3A, as on Glue. S3A's 280 MB
