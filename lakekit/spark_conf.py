@@ -7,6 +7,9 @@ LOCAL_DATABASE = "local"
 LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC -Xmn512m"
 # Of few cores, the threads that Java's own choice of collector keeps beside the work take a share.
 STEADY_JAVA = " -XX:+UseParallelGC"
+# Iceberg asks its own threads every 10 ms whether they have planned a scan: of manifests on a disk
+# that takes longer than to read them here.
+LOCAL_SCANS = " -Diceberg.scan.plan-in-worker-pool=false"
 SETTINGS = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",

@@ -9,7 +9,14 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakekit.spark.jars import class_path
-from lakekit.spark_conf import CATALOG, LIGHT_JAVA, LOCAL_DATABASE, SETTINGS, STEADY_JAVA
+from lakekit.spark_conf import (
+    CATALOG,
+    LIGHT_JAVA,
+    LOCAL_DATABASE,
+    LOCAL_SCANS,
+    SETTINGS,
+    STEADY_JAVA,
+)
 
 # The schema V1 of Iceberg's JDBC catalog; PyIceberg and DuckDB know it too.
 CATALOG_TABLES = """
@@ -88,7 +95,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
         # The JVM's own zone moves `date` and `timestamp` in the driver's conversions.
-        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{java}",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{java}{LOCAL_SCANS}",
     }
     builder = SparkSession.builder.master(f"local[{cores}]").appName("lakekit")
     for key, value in settings.items():

@@ -25,6 +25,11 @@ def test_no_process_is_started_for_a_file(spark: SparkSession, tmp_path: Path) -
     assert file.stat().st_mode == created_by_python(tmp_path).stat().st_mode
 
 
+def test_iceberg_waits_for_no_threads_to_plan_a_scan(spark: SparkSession) -> None:
+    asked = spark._jvm.org.apache.iceberg.SystemConfigs.SCAN_THREAD_POOL_ENABLED
+    assert not asked.value()
+
+
 def faults_of_children(process: int) -> int:
     """Count the pages that ended processes have asked for; there is none without some."""
     after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
