@@ -44,9 +44,9 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     if not spark.catalog.tableExists(table):
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
+    changes: list[str] = []
     for _ in range(_ATTEMPTS):
-        changes = _evolve(spark, contract, table)
-        if changes is not None:
+        if _evolve(spark, contract, table, changes):
             return CreateTablesResult(table=name, changes=tuple(changes))
     raise CommitConflictError(
         f"{table}: others changed what it knows of its columns {_ATTEMPTS} times while it was "
@@ -54,11 +54,11 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
     )
 
 
-def _evolve(spark: SparkSession, contract: Contract, table: str) -> list[str] | None:
-    """Bring a table that exists to its contract.
+def _evolve(spark: SparkSession, contract: Contract, table: str, changes: list[str]) -> bool:
+    """Bring a table that exists to its contract, and add the statements that do to the changes.
 
     Returns:
-        The statements that did; None if others have changed what is known of its columns meanwhile.
+        Whether it is there; not if others have changed what is known of its columns meanwhile.
     """
     columns, known, partition = describe_table(spark, table)
     newest = newest_told(spark, table) if new_columns(contract, columns) else ""
@@ -70,14 +70,15 @@ def _evolve(spark: SparkSession, contract: Contract, table: str) -> list[str] | 
         if spark.catalog.tableExists(beside):
             statements += evolve_properties(beside, EVERY_TABLE, _properties(spark, beside))
     # Before the table: while that is behind, a run makes it as it should be, after a crash too.
-    first = _evolve_companion(spark, contract, table, columns, known)
-    for statement in first:
+    for statement in _evolve_companion(spark, contract, table, columns, known):
         spark.sql(statement)
+        changes.append(statement)
     if notes and not change_properties(spark, table, partial(_unless_moved, known, notes)):
-        return None
+        return False
     for statement in statements[bool(notes) :]:
         spark.sql(statement)
-    return first + statements
+    changes += statements
+    return True
 
 
 def _unless_moved(

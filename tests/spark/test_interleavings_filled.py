@@ -109,10 +109,12 @@ def test_what_a_full_extract_tells_while_another_column_is_renamed_stays_told(
     told(load, "full", 4, *both, promise=ZIP_SCOPED)
     create_or_evolve(spark, BOX_SCOPED, table)
     whenever_it_is_looked_at(lambda: told(load, "full", 6, *both, promise=BOX_SCOPED), times=1)
-    create_or_evolve(spark, RENAMED, table)
+    done = create_or_evolve(spark, RENAMED, table)
 
     told(load, "changes", 8, at(7, "a", box="x", seen=1), promise=RENAMED)
 
+    renamed = [change for change in done.changes if "RENAME COLUMN" in change]
+    assert ["_facts" in change for change in renamed] == [True, False]
     assert rows("id, name, box")[:2] == [(1, "a", None, 1, 7, False), (1, "a", "x", 7, None, True)]
 
 
