@@ -17,11 +17,18 @@ from lakekit.sql.evolve import (
     evolve_facts,
     evolve_notes,
     evolve_properties,
-    evolve_table,
+    evolve_schema,
     new_columns,
 )
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.tables import EVERY_TABLE, FACTS_DDL, MODE, create_table, mark_latest_extracts
+from lakekit.sql.tables import (
+    EVERY_TABLE,
+    FACTS_DDL,
+    MODE,
+    create_table,
+    mark_latest_extracts,
+    set_properties,
+)
 from lakekit.sqltypes import parse_type
 
 _ATTEMPTS = 5
@@ -62,9 +69,7 @@ def _evolve(spark: SparkSession, contract: Contract, table: str, changes: list[s
     """
     columns, known, partition = describe_table(spark, table)
     newest = newest_told(spark, table) if new_columns(contract, columns) else ""
-    statements = evolve_table(
-        contract, table, columns, properties=known, partition=partition, newest=newest
-    )
+    statements = evolve_schema(contract, table, columns, properties=known, partition=partition)
     notes = evolve_notes(contract, table, columns, properties=known, newest=newest)
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         if spark.catalog.tableExists(beside):
@@ -73,11 +78,14 @@ def _evolve(spark: SparkSession, contract: Contract, table: str, changes: list[s
     for statement in _evolve_companion(spark, contract, table, columns, known):
         spark.sql(statement)
         changes.append(statement)
-    if notes and not change_properties(spark, table, partial(_unless_moved, known, notes)):
-        return False
-    for statement in statements[bool(notes) :]:
+    # Before the columns are added: after a crash in between, no one could tell that they are new.
+    if notes:
+        if not change_properties(spark, table, partial(_unless_moved, known, notes)):
+            return False
+        changes.append(set_properties(table, notes))
+    for statement in statements:
         spark.sql(statement)
-    changes += statements
+        changes.append(statement)
     return True
 
 

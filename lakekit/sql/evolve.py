@@ -58,6 +58,27 @@ def evolve_table(
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
             Or the keys are others.
     """
+    schema = evolve_schema(contract, table, columns, properties=properties, partition=partition)
+    notes = evolve_notes(contract, table, columns, properties=properties, newest=newest)
+    # Before they are added: after a crash in between, no one could tell that they are new.
+    return [*([set_properties(table, notes)] if notes else []), *schema]
+
+
+def evolve_schema(
+    contract: Contract,
+    table: str,
+    columns: Mapping[str, str],
+    *,
+    properties: Mapping[str, str],
+    partition: Sequence[str] = (),
+) -> list[str]:
+    """Return what follows the notes of a table that is brought to its contract.
+
+    See `evolve_table`.
+
+    Raises:
+        SchemaMismatchError: A type can neither stay nor be widened, or the keys are others.
+    """
     alter = f"ALTER TABLE {quote_table(table)}"
     known = {name.lower() for name in columns}
     refuse_what_is_fixed(contract, table, columns, properties)
@@ -65,10 +86,7 @@ def evolve_table(
     fields = _with_new_names(partition, renames)
     steps = [*renamings(properties), renames]
     _refuse_names_of_partitions(table, [*renames.values(), *added], fields, steps)
-    notes = evolve_notes(contract, table, columns, properties=properties, newest=newest)
-    # Before they are added: after a crash in between, no one could tell that they are new.
-    statements = [set_properties(table, notes)] if notes else []
-    statements += evolve_columns(contract, table, columns)
+    statements = evolve_columns(contract, table, columns)
     statements += _add_digest(contract, table, known)
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"

@@ -3,6 +3,8 @@
 A record is named by its day of January, the day it holds from; a run by the day of its extract.
 """
 
+from functools import partial
+
 import pytest
 
 from lakekit.contracts import load_contract
@@ -33,22 +35,34 @@ def grown(load, spark, table):
 
 
 @pytest.fixture
-def whenever_it_is_told(monkeypatch):
-    """Let something happen after a run has looked at what its table knows, so many times."""
+def whenever(monkeypatch):
+    """Let something happen after each call of a function, so many times."""
 
-    def let(event, times):
-        real, met = filled.told_by_full, []
+    def let(module, name, event, times):
+        real, met = getattr(module, name), []
 
-        def told_by_full(*arguments, **options):
+        def calling(*arguments, **options):
             known = real(*arguments, **options)
             if len(met) < times:
                 met.append(1)
                 event()
             return known
 
-        monkeypatch.setattr(filled, "told_by_full", told_by_full)
+        monkeypatch.setattr(module, name, calling)
 
     return let
+
+
+@pytest.fixture
+def whenever_it_is_told(whenever):
+    """Let something happen after a run has looked at what its table knows, so many times."""
+    return partial(whenever, filled, "told_by_full")
+
+
+@pytest.fixture
+def whenever_it_is_looked_at(whenever):
+    """Let something happen after a table is described that is to evolve, so many times."""
+    return partial(whenever, tables, "describe_table")
 
 
 @pytest.mark.usefixtures("grown")
@@ -80,25 +94,6 @@ def test_a_run_that_never_comes_to_tell_it_tells_it_when_it_comes_again(
 
     assert len(touched) == 10
     assert rows("id, name, zip")[:2] == [(1, "a", None, 1, 7, False), (1, "a", "x", 7, None, True)]
-
-
-@pytest.fixture
-def whenever_it_is_looked_at(monkeypatch):
-    """Let something happen after a table is described that is to evolve, so many times."""
-
-    def let(event, times):
-        real, met = tables.describe_table, []
-
-        def describe_table(*arguments):
-            known = real(*arguments)
-            if len(met) < times:
-                met.append(1)
-                event()
-            return known
-
-        monkeypatch.setattr(tables, "describe_table", describe_table)
-
-    return let
 
 
 @pytest.mark.usefixtures("grown")
