@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--contestants", help="names, with commas between them")
     parser.add_argument("--contestant", default="lakekit", help="of a profile")
     parser.add_argument("--runs", type=int, default=3, help="timed batches per workload")
+    parser.add_argument("--warm-up", type=int, default=1, help="batches before them")
     parser.add_argument("--memory", help="heap of every Spark driver: 5g, with --quick 3g")
     parser.add_argument("--no-plans", action="store_true", help="of a profile: the times alone")
     return parser
@@ -88,14 +89,16 @@ def _chosen(options: argparse.Namespace) -> list[Workload]:
         keys = options.keys or 100_000
         one = shape(
             keys, history, changed, options.extract, key_type=options.key_type, runs=options.runs,
-            other_bytes=options.other_bytes, sequence=options.sequence, mixed=not options.apart,
+            warm_up=options.warm_up, other_bytes=options.other_bytes, sequence=options.sequence,
+            mixed=not options.apart,
         )  # fmt: skip
         return [one]
     if options.quick:
         found = workloads.quick(options.keys or workloads.QUICK_KEYS)
     else:
         found = workloads.full(options.keys or workloads.FULL_KEYS, options.largest)
-    return [replace(workload, runs=options.runs) for workload in found]
+    timed = {"runs": options.runs, "warm_up": options.warm_up}
+    return [replace(workload, **timed) for workload in found]
 
 
 def _profile(options: argparse.Namespace) -> None:

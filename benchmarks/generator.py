@@ -49,7 +49,7 @@ class Dataset:
         return self.folder / "versions.parquet"
 
     def batch(self, number: int) -> list[Path]:
-        """Return the NDJSON files of one batch; 0 is the one to warm up, START a full extract."""
+        """Return the NDJSON files of one batch; 0 is the first to warm up, START a full extract."""
         return sorted((self.folder / f"batch_{number}").glob("*.ndjson.gz"))
 
     def moment(self, number: int) -> datetime:

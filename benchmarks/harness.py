@@ -1,7 +1,7 @@
 """All contestants of a workload in one run: same data, same machine, same JVM settings.
 
 Each has a process of its own that lives through the workload. A batch goes round all of them
-before the next one starts, in an order that changes with the batch; the first batch warms up.
+before the next one starts, in an order that changes with the batch; the first ones warm up.
 """
 
 import os
@@ -61,10 +61,10 @@ class Course:
         return worker
 
     def _open(self, worker: Worker, folder: Path, data: Dataset) -> str:
-        entry = CONTESTANTS[worker.name]
+        jars = [self.class_path, *([self.delta_jars] if CONTESTANTS[worker.name].delta else [])]
         about: str = worker.ask(
             "open", name=worker.name, workload=data.workload.as_dict(), data=str(data.folder),
-            folder=str(folder), class_path=self.delta_jars if entry.delta else self.class_path,
+            folder=str(folder), class_path=":".join(jars),
             master=self.master, memory=self.memory, settings=self.settings,
         )  # fmt: skip
         return about
@@ -88,7 +88,7 @@ def measure(
             list(pool.map(lambda worker: _guarded(worker, _prepare, say), workers))
         for number in range(workload.batches):
             for worker in _order(workers, number):
-                _guarded(worker, _run, say, number)
+                _guarded(worker, _run, say, number, workload.warm_up)
         for worker in workers:
             entries[worker.name] = _finish(worker, data, course, say)
     finally:
@@ -120,9 +120,9 @@ def _prepare(worker: Worker, say: Callable[[str], None]) -> None:
     say(f"  {worker.name}: prepared in {worker.ask('prepare'):.0f} s")
 
 
-def _run(worker: Worker, say: Callable[[str], None], number: int) -> None:
+def _run(worker: Worker, say: Callable[[str], None], number: int, warm_up: int) -> None:
     worker.runs.append(worker.ask("run", number=number))
-    what = "warm-up" if number == 0 else f"run {number}"
+    what = "warm-up" if number < warm_up else f"run {number - warm_up + 1}"
     say(f"  {worker.name}: {what} {worker.runs[-1]['seconds']:.2f} s")
 
 

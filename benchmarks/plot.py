@@ -38,7 +38,7 @@ def _draw(axis: Any, part: dict[str, Any]) -> None:
     names = sorted(timed, key=lambda name: timed[name]["seconds"], reverse=True)
     for row, name in enumerate(names):
         entry = timed[name]
-        runs = entry["all_runs"][1:]
+        runs = entry["timed_runs"]
         wrong = entry["correct"] is False
         axis.barh(
             row, entry["seconds"], color=COLOURS.get(name, "#555555"), height=0.7,

@@ -51,6 +51,6 @@ def machine(heap: str) -> dict[str, Any]:
     text = (
         f"{facts['cores']} cores, {facts['memory_gb']} GB; Spark local[2], heap {facts['heap']}; "
         f"load of the machine at the start {facts['load_at_start']:.1f}; commit {commit}; "
-        "medians of the timed batches, after one to warm up"
+        "medians of the timed batches, after those to warm up"
     )
     return facts | {"text": text}

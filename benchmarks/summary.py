@@ -22,8 +22,9 @@ _HEAD = (
 
 
 def summarise(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Add medians and ratios to one workload; the first run of each contestant is its warm-up."""
-    entries = {name: _entry(raw) for name, raw in measured["contestants"].items()}
+    """Add medians and ratios to one workload; the first runs of each contestant warm it up."""
+    warm_up = measured["parameters"]["warm_up"]
+    entries = {name: _entry(raw, warm_up) for name, raw in measured["contestants"].items()}
     for name in ("lakekit", "floor"):
         base = entries.get(name, {}).get("seconds")
         for entry in entries.values():
@@ -85,12 +86,13 @@ def faults(summary: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _entry(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(raw: Mapping[str, Any], warm_up: int) -> dict[str, Any]:
     entry: dict[str, Any] = {"about": raw.get("about", ""), "apart": raw.get("apart", False)}
     if raw.get("absent"):
         return entry | {"absent": raw["absent"]}
-    timed = raw["runs"][1:]
+    timed = raw["runs"][warm_up:]
     entry["all_runs"] = [run["seconds"] for run in raw["runs"]]
+    entry["timed_runs"] = [run["seconds"] for run in timed]
     entry["details"] = raw["runs"]
     if raw.get("error"):
         return entry | {"error": raw["error"]}
@@ -151,7 +153,7 @@ def _stage_table(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 def _row(name: str, entry: Mapping[str, Any]) -> str:
     if "seconds" not in entry:
         return f"| {name} | {'absent' if 'absent' in entry else 'failed'} |" + " |" * 11
-    runs = ", ".join(f"{seconds:.2f}" for seconds in entry["all_runs"][1:])
+    runs = ", ".join(f"{seconds:.2f}" for seconds in entry["timed_runs"])
     ratios = [
         _number(entry.get(name), "{:.2f}")
         for name in ("ratio_to_lakekit", "ratio_to_floor", "read_to_floor", "written_to_floor")

@@ -30,7 +30,8 @@ class Workload:
             many loads and was compacted: then each row group has current versions. Otherwise the
             closed versions come first, which spares most of them whoever reads the current ones
             of a table that is not partitioned.
-        runs: Timed batches, after one to warm up.
+        runs: Timed batches, after those to warm up.
+        warm_up: Batches before them, with which Java's compilers are still at work.
     """
 
     keys: int
@@ -47,6 +48,7 @@ class Workload:
     other_bytes: bool = False
     mixed: bool = True
     runs: int = 3
+    warm_up: int = 1
 
     @property
     def name(self) -> str:
@@ -61,8 +63,8 @@ class Workload:
 
     @property
     def batches(self) -> int:
-        """All batches, the first to warm up."""
-        return self.runs + 1
+        """All batches, the first ones to warm up."""
+        return self.warm_up + self.runs
 
     def as_dict(self) -> dict[str, Any]:
         """Return the parameters, for the summary and for what identifies the data."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.columns import Column, columns_of, keys_of
 from benchmarks.generator import Dataset
-from lakekit.spark_conf import STEADY_JAVA
+from lakekit.spark_conf import LOCAL_FILES, LOCAL_SCANS, STEADY_JAVA
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,16 @@ class SparkContestant(Contestant):
         from pyspark.sql import SparkSession  # noqa: PLC0415  a worker may have no Spark
 
         place = self.place
+        java = f"-Duser.timezone=UTC{STEADY_JAVA}{LOCAL_SCANS}"
         settings = {
+            **LOCAL_FILES,
             "spark.driver.memory": place.memory,
             "spark.driver.extraClassPath": place.class_path,
             "spark.executor.extraClassPath": place.class_path,
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{STEADY_JAVA}",
-            "spark.executor.extraJavaOptions": f"-Duser.timezone=UTC{STEADY_JAVA}",
+            "spark.driver.extraJavaOptions": java,
+            "spark.executor.extraJavaOptions": java,
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": str(place.shuffle_partitions),
             "spark.sql.codegen.cache.maxEntries": "1000",

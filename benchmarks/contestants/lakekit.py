@@ -1,5 +1,6 @@
 """Lakekit itself, called as a Glue job calls it."""
 
+import os
 from datetime import UTC
 from functools import cached_property
 from pathlib import Path
@@ -85,4 +86,6 @@ class Lakekit(IcebergContestant):
 
 def _unpacked_size(file: Path) -> int:
     """Return what the end of a gzip file says of it, as the landing's manifest would."""
-    return int.from_bytes(file.read_bytes()[-4:], "little")
+    with file.open("rb") as packed:
+        packed.seek(-4, os.SEEK_END)
+        return int.from_bytes(packed.read(), "little")

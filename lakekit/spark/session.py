@@ -13,6 +13,7 @@ from lakekit.spark_conf import (
     CATALOG,
     LIGHT_JAVA,
     LOCAL_DATABASE,
+    LOCAL_FILES,
     LOCAL_SCANS,
     SETTINGS,
     STEADY_JAVA,
@@ -84,9 +85,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
         f"{catalog}.jdbc.init-catalog-tables": "false",
         f"{catalog}.warehouse": str(warehouse.resolve()),
         "spark.driver.extraClassPath": class_path(),
-        # Hadoop's own starts a `chmod` for each file and folder that it makes: a twelfth of a small
-        # merge.
-        "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+        **LOCAL_FILES,
         "spark.ui.showConsoleProgress": "false",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(2 * cores),

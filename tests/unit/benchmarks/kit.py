@@ -14,7 +14,7 @@ def _run(seconds, written=10, read=5):
 
 
 def measurement(**contestants):
-    return {"workload": "w", "contestants": contestants}
+    return {"workload": "w", "parameters": {"warm_up": 1}, "contestants": contestants}
 
 
 def swept(load, **contestants):

@@ -14,6 +14,13 @@ def test_the_median_leaves_the_warm_up_out():
     assert found["contestants"]["lakekit"]["all_runs"] == [90, 3, 1, 2]
 
 
+def test_as_many_batches_warm_up_as_the_workload_says():
+    found = swept(shape(10, 1, 0.1, "full", warm_up=2), lakekit=contestant(90, 30, 1, 2, 3))
+
+    assert found["contestants"]["lakekit"]["seconds"] == 2
+    assert found["contestants"]["lakekit"]["timed_runs"] == [1, 2, 3]
+
+
 def test_ratios_are_to_lakekit_and_to_the_floor():
     found = summarise(
         measurement(
