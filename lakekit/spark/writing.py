@@ -23,14 +23,18 @@ from lakekit.sql.tables import marks
 
 def write(merge: Merge, branch: str, plan: Plan) -> None:
     """Write what a plan closes and opens; nothing shows before main moves to the branch."""
-    if merge.contract.history.mode == "append":
-        _append(merge, branch, _records(merge, plan))
+    appends = merge.contract.history.mode == "append"
+    rows = _records(merge, plan) if appends else _versions(merge, plan)
+    # Before anything is written it is known that the table has the columns.
+    rows = in_table_form(merge.spark, rows, merge.table)
+    if appends:
+        _append(merge, branch, rows)
     elif _is_delta(merge, plan):
         close(merge, branch, plan)
         renew_digests(merge, branch, plan)
-        _append(merge, branch, _versions(merge, plan))
+        _append(merge, branch, rows)
     else:
-        _overwrite(merge, branch, plan)
+        _overwrite(merge, branch, plan, rows)
 
 
 def _is_delta(merge: Merge, plan: Plan) -> bool:
@@ -40,19 +44,19 @@ def _is_delta(merge: Merge, plan: Plan) -> bool:
 
 
 def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
-    _writer(merge, branch, in_table_form(merge.spark, rows, merge.table)).append()
+    _writer(merge, branch, rows).append()
 
 
-def _overwrite(merge: Merge, branch: str, plan: Plan) -> None:
-    """Write all current versions anew, with those that end and those that begin."""
+def _overwrite(merge: Merge, branch: str, plan: Plan, rows: DataFrame) -> None:
+    """Write all current versions anew, with those that end and the rows of those that begin."""
     ends, target = ending(merge, plan), sql.branch_of(merge.table, branch)
     current = merge.spark.table(target).where("_is_current")
     both = current.join(F.broadcast(ends), list(merge.contract.keys), "left")
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
+    now |= {name: F.when(~ended, F.col(name)) for name in DIGEST}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
-    fresh = in_table_form(merge.spark, _versions(merge, plan), merge.table)
-    _writer(merge, branch, kept.unionByName(fresh)).overwrite(F.col("_is_current"))
+    _writer(merge, branch, kept.unionByName(rows)).overwrite(F.col("_is_current"))
 
 
 def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:

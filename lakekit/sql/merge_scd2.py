@@ -7,7 +7,11 @@ from lakekit.sql.identifiers import moment_literal, quote, quote_table, same_key
 from lakekit.sql.line_hash import DIGEST
 
 _DROP = "WHEN MATCHED AND s.`__drop` THEN DELETE"
-_CLOSE = "WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`__at`"
+# Only current versions are known by their lines: of those that close, no one reads the digests.
+_CLOSE = (
+    "WHEN MATCHED THEN UPDATE SET t.`_is_current` = false, t.`_valid_to` = s.`__at`, "
+    + ", ".join(f"t.{quote(name)} = NULL" for name in DIGEST)
+)
 
 
 def branch_of(table: str, branch: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from lakekit.contracts import load_contract
 from lakekit.spark.iceberg import main_snapshot
+from lakekit.sql.line_hash import DIGEST
 from tests.spark.people import ANN, CONTRACT, TIMED
 from tests.tiers import long
 
@@ -29,6 +30,15 @@ def test_closes_and_opens_at_the_same_moment_when_a_tracked_column_changes(load,
         (2, "Ben", None, 1, None, True),
     ]
     assert (result.opened, result.closed, result.deleted, result.unchanged) == (1, 1, 0, 1)
+
+
+@pytest.mark.usefixtures("both_ways_of_writing")
+def test_only_current_versions_keep_the_digest_of_their_line(load, spark, table):
+    load(1, ANN, BEN)
+    load(2, {**ANN, "city": "Rome"}, BEN)
+
+    known = spark.table(table).selectExpr("_is_current", *[f"{n} IS NOT NULL" for n in DIGEST])
+    assert sorted(map(tuple, known.collect())) == [(False, False, False), *[(True, True, True)] * 2]
 
 
 def test_commits_nothing_when_nothing_changed(load, spark, table):

@@ -116,6 +116,8 @@ def test_closing_versions_shuffles_nothing_of_the_table(load, table, merge_plans
 
     (plan,) = merge_plans
     assert_only_the_change_set_moves(plan, table)
+    (columns,) = scans(plan, table)
+    assert "city" in columns and not columns & {*DIGEST}
 
 
 @pytest.mark.usefixtures("nothing_is_sent_unasked")
