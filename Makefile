@@ -11,7 +11,7 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[36m%-12s\033[0m %s\n", $$1, $$2}'
 
-$(READY): requirements.txt pyproject.toml tools/setup.sh
+$(READY): requirements.txt pyproject.toml tools/setup.sh lakekit/spark/jars.py
 	bash tools/setup.sh
 	touch $@
 

@@ -27,7 +27,7 @@ from lakekit.spark.shadow import drop_shadow, evolve_shadow, hand_over, refuse_m
 from lakekit.spark.tables import columns_of, create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
-from lakekit.sql.renamed import Renamings, renamings
+from lakekit.sql.renamed import renamings
 from lakekit.sql.tables import ARRIVED, create_facts_table, set_properties
 
 
@@ -90,11 +90,12 @@ def rebuild_table(
     Raises:
         LandingCorruptError: The table has seen a run that is not given.
         InvariantViolatedError: The table is wrong outside the scope too; nothing was published.
-        CommitConflictError: A run was merged meanwhile; nothing was published.
+        CommitConflictError: A run was merged meanwhile, or what the table knows of its columns was
+            changed; nothing was published.
         SchemaMismatchError: The runs do not tell what a column was called; nothing was published.
     """
     scope = scope or Scope()
-    seen, steps = None, list[Renamings]()
+    seen, notes = None, dict[str, str]()
     if spark.catalog.tableExists(table):
         # Before anything is read of it: what moves it afterwards stops the publishing.
         now = _evolved(spark, [contract], table)
@@ -102,7 +103,8 @@ def rebuild_table(
         known = load_table(spark, table)
         if not seen.stands(spark, known):
             raise _moved(table)
-        steps = renamings({**known.properties()})
+        notes = {**known.properties()}
+    steps = renamings(notes)
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
     try:
@@ -114,15 +116,18 @@ def rebuild_table(
         if seen is None:
             # It grows as it did before: the order of its columns tells.
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
-        if seen.head is None:
-            hand_over(spark, shadow, table)
+            notes = {**load_table(spark, table).properties()}
+        if seen.head is None and not hand_over(spark, shadow, table, notes):
+            raise _moved(table)
         return _publish(spark, contract, runs, seen, scope=scope)
     finally:
         drop_shadow(spark, table)
 
 
 def _moved(table: str) -> CommitConflictError:
-    return CommitConflictError(f"{table}: a run was merged meanwhile; rebuild again")
+    return CommitConflictError(
+        f"{table}: a run was merged meanwhile, or its columns were changed; rebuild again"
+    )
 
 
 def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Pin:

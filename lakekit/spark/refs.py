@@ -13,7 +13,7 @@ from lakekit.spark.iceberg import load_table
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
 # What it says if anything has.
-_STALE = "CommitFailedException"
+_STALE = ("CommitFailedException", "refresh is required")
 _ATTEMPTS = 3
 # Of those who want to change properties at once, one gets ahead each time.
 _PROPERTY_ATTEMPTS = 10
@@ -96,14 +96,19 @@ def change_properties(
         try:
             operations.commit(known, known.replaceProperties({**properties, **made}))
         except (Py4JJavaError, PySparkException) as error:
-            if _STALE not in str(error):
+            if not is_stale(error):
                 raise
         else:
             return True
     raise CommitConflictError(
         f"{table}: others wrote {_PROPERTY_ATTEMPTS} times while it was to be noted what the "
-        "table's columns hold; let the run come again"
+        "table's columns hold; nothing of that is noted: let what noted it come again"
     )
+
+
+def is_stale(error: Exception) -> bool:
+    """Whether a change failed as somebody else committed meanwhile."""
+    return any(reason in str(error) for reason in _STALE)
 
 
 def _moved(error: Exception) -> bool:

@@ -1,6 +1,6 @@
 """The shadow table that a rebuild works in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
@@ -8,11 +8,12 @@ from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.spark.iceberg import load_table, table_property
+from lakekit.spark.refs import change_properties
 from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.evolve import notes_stand
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.later import NOTES
 from lakekit.sql.renamed import Renamings, missed_renamings, renamings, with_known_names
-from lakekit.sql.tables import set_properties
 
 SHADOW_OF = "lakekit.shadow-of"
 
@@ -86,10 +87,23 @@ def drop_shadow(spark: SparkSession, table: str) -> str:
     return shadow
 
 
-def hand_over(spark: SparkSession, shadow: str, table: str) -> None:
-    """Let a table without history know of its later columns what the shadow has learnt."""
+def hand_over(spark: SparkSession, shadow: str, table: str, seen: Mapping[str, str]) -> bool:
+    """Let a table without history know of its later columns what the shadow has learnt.
+
+    Args:
+        spark: A session whose catalog holds both.
+        shadow: Identifier of the shadow.
+        table: Whose shadow it is.
+        seen: The properties of the table as it was looked at.
+
+    Returns:
+        Whether it knows; not if others have told it of its columns since.
+    """
     known = load_table(spark, shadow).properties()
     # An empty value says something too: that they are filled.
     told = {name: str(value) for name in NOTES if (value := known.get(name)) is not None}
-    if told:
-        spark.sql(set_properties(table, told))
+
+    def unless_moved(properties: Mapping[str, str]) -> Mapping[str, str]:
+        return told if notes_stand(seen, properties) else {}
+
+    return not told or change_properties(spark, table, unless_moved)

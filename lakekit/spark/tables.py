@@ -1,8 +1,12 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from random import uniform
+from time import sleep
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -11,14 +15,14 @@ from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.job_steps import CreateTablesResult
 from lakekit.spark.iceberg import load_table
-from lakekit.spark.refs import change_properties
+from lakekit.spark.refs import change_properties, is_stale
 from lakekit.sql.evolve import (
-    NOTES_OF_COLUMNS,
     evolve_facts,
     evolve_notes,
     evolve_properties,
     evolve_schema,
     new_columns,
+    notes_stand,
 )
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.tables import (
@@ -44,7 +48,8 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
 
     Raises:
         SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
-        CommitConflictError: Others changed what it knows of its columns in each of five attempts.
+        CommitConflictError: Others changed it, or what it knows of its columns, in each of five
+            attempts. Its companion may have its columns then; the next attempt goes on from there.
     """
     catalog, database, name = table.split(".")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")
@@ -52,12 +57,15 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         spark.sql(create_table(contract, table))
         return CreateTablesResult(table=name, created=True)
     changes: list[str] = []
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            # Who was first is at work on the columns now.
+            sleep(uniform(0, 1 << attempt) / 4)  # noqa: S311  no secret
         if _evolve(spark, contract, table, changes):
             return CreateTablesResult(table=name, changes=tuple(changes))
     raise CommitConflictError(
-        f"{table}: others changed what it knows of its columns {_ATTEMPTS} times while it was "
-        "brought to its contract; let CreateTables come again"
+        f"{table}: others changed it, or what it knows of its columns, {_ATTEMPTS} times while it "
+        "was brought to its contract; let CreateTables come again"
     )
 
 
@@ -65,26 +73,43 @@ def _evolve(spark: SparkSession, contract: Contract, table: str, changes: list[s
     """Bring a table that exists to its contract, and add the statements that do to the changes.
 
     Returns:
-        Whether it is there; not if others have changed what is known of its columns meanwhile.
+        Whether it is there; not if others have changed it, or what is known of its columns,
+        meanwhile.
     """
+    # Before the table is described: what is told afterwards may be told by who knows the columns.
+    newest = newest_told(spark, table) if new_columns(contract, columns_of(spark, table)) else ""
     columns, known, partition = describe_table(spark, table)
-    newest = newest_told(spark, table) if new_columns(contract, columns) else ""
-    statements = evolve_schema(contract, table, columns, properties=known, partition=partition)
+    if not newest and new_columns(contract, columns):
+        return False
+    schema = partial(_evolve_schema, spark, contract, table)
+    statements = schema(columns, known, partition)
     notes = evolve_notes(contract, table, columns, properties=known, newest=newest)
-    for beside in (layout.facts_table(table), layout.quarantine_table(table)):
-        if spark.catalog.tableExists(beside):
-            statements += evolve_properties(beside, EVERY_TABLE, _properties(spark, beside))
+    companion = partial(_evolve_companion, spark, contract, table, columns, known)
     # Before the table: while that is behind, a run makes it as it should be, after a crash too.
-    for statement in _evolve_companion(spark, contract, table, columns, known):
-        spark.sql(statement)
-        changes.append(statement)
+    if not _run(spark, companion(), companion, changes):
+        return False
     # Before the columns are added: after a crash in between, no one could tell that they are new.
     if notes:
         if not change_properties(spark, table, partial(_unless_moved, known, notes)):
             return False
         changes.append(set_properties(table, notes))
+    return _run(spark, statements, lambda: schema(*describe_table(spark, table)), changes)
+
+
+def _run(
+    spark: SparkSession, statements: list[str], needed: Callable[[], list[str]], changes: list[str]
+) -> bool:
+    """Run statements, and add them to the changes; False if others are at work on the same.
+
+    `needed` tells what is still to be done.
+    """
     for statement in statements:
-        spark.sql(statement)
+        try:
+            spark.sql(statement)
+        except (Py4JJavaError, PySparkException) as error:
+            if not is_stale(error) and statement in needed():
+                raise
+            return False
         changes.append(statement)
     return True
 
@@ -93,8 +118,27 @@ def _unless_moved(
     known: Mapping[str, str], notes: Mapping[str, str], properties: Mapping[str, str]
 ) -> Mapping[str, str]:
     """Return notes if what they were made of (`known`) is what the properties still say."""
-    stands = all(known.get(name) == properties.get(name) for name in NOTES_OF_COLUMNS)
-    return notes if stands else {}
+    return notes if notes_stand(known, properties) else {}
+
+
+def _evolve_schema(
+    spark: SparkSession,
+    contract: Contract,
+    table: str,
+    columns: Mapping[str, str],
+    known: Mapping[str, str],
+    partition: Sequence[str],
+) -> list[str]:
+    """Return what brings the schema of a table to its contract, and properties of those beside.
+
+    Raises:
+        SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
+    """
+    statements = evolve_schema(contract, table, columns, properties=known, partition=partition)
+    for beside in (layout.facts_table(table), layout.quarantine_table(table)):
+        if spark.catalog.tableExists(beside):
+            statements += evolve_properties(beside, EVERY_TABLE, _properties(spark, beside))
+    return statements
 
 
 def _evolve_companion(
@@ -167,7 +211,9 @@ def describe_table(
     spark: SparkSession, table: str
 ) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Return a table's columns with their DDL types, its properties and partition fields."""
-    return columns_of(spark, table), _properties(spark, table), _partition_fields(spark, table)
+    # The properties first: what changes the columns after that is noted in them before it does.
+    known = _properties(spark, table)
+    return columns_of(spark, table), known, _partition_fields(spark, table)
 
 
 def columns_of(spark: SparkSession, table: str) -> dict[str, str]:

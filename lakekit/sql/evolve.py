@@ -124,6 +124,11 @@ def evolve_notes(
     return _changed(notes, properties)
 
 
+def notes_stand(known: Mapping[str, str], properties: Mapping[str, str]) -> bool:
+    """Whether properties say of a table's columns what they said when they were looked at."""
+    return all(known.get(name) == properties.get(name) for name in NOTES_OF_COLUMNS)
+
+
 def _refuse_names_of_partitions(
     table: str,
     new: Sequence[str],

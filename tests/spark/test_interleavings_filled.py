@@ -6,6 +6,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 from functools import partial
 
 import pytest
+from pyspark.errors import PySparkException
 
 from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError
@@ -57,6 +58,11 @@ def whenever(monkeypatch):
 def whenever_it_is_told(whenever):
     """Let something happen after a run has looked at what its table knows, so many times."""
     return partial(whenever, filled, "told_by_full")
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    monkeypatch.setattr(tables, "sleep", lambda seconds: None)
 
 
 @pytest.fixture
@@ -129,3 +135,42 @@ def test_a_table_whose_notes_others_change_all_the_while_is_left_alone(
     assert (len(noted), "box" in spark.table(table).columns) == (5, False)
     create_or_evolve(spark, BOX_SCOPED, table)
     assert "box" in spark.table(table).columns
+
+
+@pytest.mark.usefixtures("grown")
+@pytest.mark.parametrize("first", ["columns_of", "newest_told", "_properties", "change_properties"])
+def test_what_is_told_of_a_column_that_another_added_meanwhile_stays_told(
+    load, rows, spark, table, whenever, first
+):
+    """Before the second looks at what the table knows, or sets it, the first is through."""
+
+    def add():
+        create_or_evolve(spark, BOX_SCOPED, table)
+        told(load, "full", 6, FIRST, SECOND, promise=BOX_SCOPED)
+
+    whenever(tables, first, add, times=1)
+    create_or_evolve(spark, BOX_SCOPED, table)
+
+    told(load, "changes", 8, at(7, "a", box="x", seen=1), promise=BOX_SCOPED)
+
+    assert rows("id, name, box")[:2] == [(1, "a", None, 1, 7, False), (1, "a", "x", 7, None, True)]
+
+
+def test_two_that_rename_the_same_column_at_once_have_both_done_it(
+    load, rows, spark, table, grown, whenever
+):
+    create_or_evolve(spark, BOX_SCOPED, table)
+    whenever(tables, "change_properties", lambda: create_or_evolve(spark, RENAMED, table), times=1)
+
+    create_or_evolve(spark, RENAMED, table)
+
+    assert {"code", "zip"} & {*spark.table(table).columns} == {"code"}
+
+
+@pytest.mark.usefixtures("grown")
+def test_a_statement_that_fails_and_that_nobody_has_run_fails(spark, table, monkeypatch):
+    wrong = [f"ALTER TABLE {table} DROP COLUMN nowhere"]
+    monkeypatch.setattr(tables, "_evolve_schema", lambda *_: wrong)
+
+    with pytest.raises(PySparkException, match="nowhere"):
+        create_or_evolve(spark, ZIP_SCOPED, table)

@@ -6,11 +6,15 @@ from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.spark import rebuild
 from lakekit.spark.evidence import seen_runs, told_runs
-from lakekit.spark.iceberg import main_snapshot
+from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.pin import pin
 from lakekit.spark.rebuild import rebuild_table
+from lakekit.spark.tables import create_or_evolve
+from lakekit.sql.later import later_columns
 from tests.spark.phases import crash_at_the_end_of
-from tests.spark.rebuilt import NEW, person, shadows
+from tests.spark.rebuilt import NEW, World, person, shadows
+
+AGED = NEW.replace("history:", "  - {name: age, type: int}\nhistory:", 1)
 
 
 def test_a_run_that_was_merged_after_the_runs_were_collected_is_not_lost(world):
@@ -47,6 +51,25 @@ def test_a_merge_meanwhile_wins_and_a_crash_shows_nothing(world, monkeypatch):
         world.rebuild()
     refs = world.spark.sql(f"SELECT name FROM {world.table}.refs").collect()
     assert [row["name"] for row in refs] == ["main"]
+
+
+def test_a_column_that_another_adds_to_a_table_that_is_made_again_stays_known(
+    spark, table, tmp_path, monkeypatch
+):
+    def late(*arguments):
+        create_or_evolve(spark, load_contract(AGED), table)
+        return hand_over(*arguments)
+
+    world, hand_over = World(spark, table, tmp_path), rebuild.hand_over
+    world.merge(2, person(1, "ann", 1))
+    world.merge(3, person(1, "ann", 1, tags={"a": 1}), text=NEW)
+    world.damage("DROP TABLE {t} PURGE", "DROP TABLE {t}_facts PURGE")
+    monkeypatch.setattr(rebuild, "hand_over", late)
+    with pytest.raises(CommitConflictError, match="rebuild again"):
+        world.rebuild()
+
+    known = later_columns({**load_table(spark, table).properties()})
+    assert "age" in [each.name for each in known]
 
 
 def test_what_a_rollback_took_off_main_is_seen(world):
