@@ -29,7 +29,7 @@ def within_scopes(
     rows = staged.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
     rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
     absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
-    row = rows.agg(*act_counts(), absent, *late_counts(F.lit(True))).first()
+    row = rows.agg(*act_counts(), absent, *late_counts("true")).first()
     again = {**counts, **(row.asDict() if row else {})}
     if again["absent"]:
         again["based_alive"] = _alive_within(merge, scopes)

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import null_keys
+from lakekit.spark.java import observed
 from lakekit.spark.limits import refuse_rejected
 from lakekit.spark.lines import with_position
 from lakekit.spark.plan import Plan
@@ -42,7 +43,8 @@ def plan_append(merge: Merge) -> Plan:
         F.count("__aside").alias("ties"),
         F.count(F.when(F.col("__known") & F.col("__equal"), 1)).alias("known_equal"),
     )
-    counts |= read.get | (lost.get if lost else {"lost_equal": 0})
+    counts |= observed(read)
+    counts |= observed(lost) if lost else {"lost_equal": 0}
     refuse_rejected(merge, counts)
     return Plan(
         result=_result(merge, counts),

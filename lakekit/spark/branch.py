@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakekit.layout import OWN
-from lakekit.spark.iceberg import load_table, main_of
+from lakekit.spark.iceberg import load_table, main_of, refs_of
 from lakekit.spark.refs import based, change, committed, head_of
 
 # Not a run's own branch, by which it tells that it is under way.
@@ -70,7 +70,7 @@ def _without(known: Any, refs: Any, branch: str) -> Any:
 def _beside(known: Any, branch: str, *, itself: bool = False) -> list[str]:
     """Return the branches that are beside one, and that too if it is there and asked for."""
     begins = f"{_WORK}{branch}_"
-    return [n for n in known.refs() if n.startswith(begins) or (itself and n == branch)]
+    return [n for n in refs_of(known) if n.startswith(begins) or (itself and n == branch)]
 
 
 def _begin(known: Any, refs: Any, branch: str, at: int, work: str) -> Any:

@@ -12,7 +12,7 @@ from lakekit.sql import merge_scd2 as sql
 
 def ending(merge: Merge, plan: Plan) -> DataFrame:
     """Return the keys whose current version ends `__at`, or is written anew (`__drop`)."""
-    ends = plan.staged.where(order.closes() | (F.col("__first") & F.col("__replaced")))
+    ends = plan.staged.where(f"{order.CLOSES} OR (__first AND __replaced)")
     drop = F.lit(True) if merge.contract.history.mode == "scd1" else F.col("__replaced")
     return ends.select(*merge.keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contracts import Contract
 from lakekit.spark.forms import in_contract_form
-from lakekit.spark.iceberg import current_file_sizes, load_table
+from lakekit.spark.iceberg import current_file_sizes, load_table, properties_of
 from lakekit.spark.small import (
     FEW_FILES,
     INTERPRETED,
@@ -165,7 +165,7 @@ class Merge:
     @cached_property
     def properties(self) -> dict[str, str]:
         """The properties of the table, as they were when they were first asked for."""
-        return dict(load_table(self.spark, self.table).properties())
+        return properties_of(load_table(self.spark, self.table))
 
     @property
     def later(self) -> tuple[Later, ...]:

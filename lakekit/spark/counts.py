@@ -25,31 +25,30 @@ NOTHING = dict.fromkeys(
 
 def joined_counts(contract: Contract, extracted: Expression) -> list[Expression]:
     """Return what is counted of all joined rows: little, as nearly all say what is known."""
-    counts = [F.count(F.lit(1)).alias("joined")]
+    counts = [F.expr("count(1) AS joined")]
     if contract.history.sequence_by:
         counts.append(F.count(F.when(F.col("__moment") > extracted, 1)).alias("ahead"))
     if contract.history.delete_scope:
-        read = ~F.col("__absent") & F.col("__fault").isNull()
-        scopes = F.to_json(F.collect_set(F.when(read, F.col("__scope"))))
-        counts.append(scopes.alias("scopes"))
+        read = "if(NOT __absent AND __fault IS NULL, __scope, NULL)"
+        counts.append(F.expr(f"to_json(collect_set({read})) AS scopes"))
     return counts
 
 
 def based_counts() -> list[Expression]:
     """Return what is counted of the versions that records are compared with."""
-    return [F.count(F.lit(1)).alias("based"), F.count("__base_hash").alias("based_alive")]
+    return [F.expr("count(1) AS based"), F.expr("count(__base_hash) AS based_alive")]
 
 
 def kind_counts(contract: Contract) -> list[Expression]:
     """Return what is counted of the joined rows of some kinds."""
     return [
-        F.count(F.lit(1)).alias("told"),
-        F.count(F.when(~F.col("__absent"), 1)).alias("all"),
-        F.min("__fault").alias("fault"),
+        F.expr("count(1) AS told"),
+        _count("all", "NOT __absent"),
+        F.expr("min(__fault) AS fault"),
         null_keys(contract),
-        *[F.count(F.when(F.col("__kind") == kind, 1)).alias(kind) for kind in KINDS],
-        F.count(F.when(F.col("__known") & ~F.col("__absent"), 1)).alias("matched"),
-        F.count(F.when(F.col("__absent"), 1)).alias("lost_sight"),
+        *[_count(kind, f"__kind = '{kind}'") for kind in KINDS],
+        _count("matched", "__known AND NOT __absent"),
+        _count("lost_sight", "__absent"),
     ]
 
 
@@ -69,57 +68,60 @@ def with_known(n: dict[str, Any], known: int) -> dict[str, Any]:
 
 def null_keys(contract: Contract) -> Expression:
     """Return how many records have a null in their key."""
-    null = F.lit(False)
-    for key in contract.keys:
-        null = null | F.col(quote(key)).isNull()
-    return F.count(F.when(null & F.col("__fault").isNotNull(), 1)).alias("null_keys")
+    null = " OR ".join(f"{quote(key)} IS NULL" for key in contract.keys)
+    return _count("null_keys", f"({null or 'false'}) AND __fault IS NOT NULL")
 
 
 def place_counts() -> list[Expression]:
     """Return what is counted of ranked rows."""
-    place, aside = F.col("__place"), F.col("__aside")
-    lost = (place > 1) & aside.isNull()
-    real = F.col("__kind") != "same"
+    lost = "__place > 1 AND __aside IS NULL"
+    first = "if(__place = 1 AND __kind != 'same', __moment, NULL)"
     return [
-        F.count(F.when(lost & F.col("__equal"), 1)).alias("lost_equal"),
-        F.count(F.when(lost & ~F.col("__equal"), 1)).alias("lost_other"),
-        F.count(F.when(aside == "tie", 1)).alias("ties"),
-        F.count(F.when(aside == "late", 1)).alias("set_aside"),
-        *late_counts(place == 1),
-        F.min(F.when(real & (place == 1), F.col("__moment"))).cast("string").alias("earliest"),
+        _count("lost_equal", f"{lost} AND __equal"),
+        _count("lost_other", f"{lost} AND NOT __equal"),
+        _count("ties", "__aside = 'tie'"),
+        _count("set_aside", "__aside = 'late'"),
+        *late_counts("__place = 1"),
+        F.expr(f"CAST(min({first}) AS string) AS earliest"),
     ]
 
 
-def late_counts(placed: Expression) -> list[Expression]:
-    """Return what is counted of late rows, of those that count at their moment."""
-    late = placed & F.col("__late")
+def late_counts(placed: str) -> list[Expression]:
+    """Return what is counted of late rows, of those that count at their moment.
+
+    `placed` says in SQL which do.
+    """
+    late = f"{placed} AND __late"
     # The current version shows what came after the extract: it stays. So it does where late
     # changes are not exact.
-    stays = (F.col("__newest") > F.col("__moment")) | F.col("__aside").isNotNull()
-    stays = (F.col("__kind") == "absent") & stays
+    stays = "__kind = 'absent' AND (__newest > __moment OR __aside IS NOT NULL)"
     return [
-        F.count(F.when(late & F.col("__aside").isNull(), 1)).alias("late"),
-        F.count(F.when(late & stays, 1)).alias("late_absent"),
+        _count("late", f"{late} AND __aside IS NULL"),
+        _count("late_absent", f"{late} AND {stays}"),
     ]
 
 
 def act_counts() -> list[Expression]:
     """Return what is counted of resolved rows, those that are set aside left out."""
-    merged, absent, act = F.col("__aside").isNull(), F.col("__absent"), F.col("__act")
-    opened, first = merged & (act == "open"), merged & F.col("__first")
+    opened = "__act = 'open'"
     counted = {
-        **{name: merged & (act == name) & ~absent for name in ACTS},
-        "absences": merged & (act == "delete") & absent,
-        "closes": merged & order.closes(),
-        "short": opened & F.col("__until").isNotNull(),
-        "merged": opened & (F.col("__moment") != F.col("__start")),
-        "touched": first,
-        "alive": first & F.col("__alive"),
-        "replaced": first & F.col("__replaced"),
-        "ends": merged & order.closes() & ~F.col("__replaced"),
-        "outdone": merged & (act == "overwrite") & F.col("__until").isNotNull(),
+        **{name: f"__act = '{name}' AND NOT __absent" for name in ACTS},
+        "absences": "__act = 'delete' AND __absent",
+        "closes": order.CLOSES,
+        "short": f"{opened} AND __until IS NOT NULL",
+        "merged": f"{opened} AND __moment != __start",
+        "touched": "__first",
+        "alive": "__first AND __alive",
+        "replaced": "__first AND __replaced",
+        "ends": f"{order.CLOSES} AND NOT __replaced",
+        "outdone": "__act = 'overwrite' AND __until IS NOT NULL",
     }
-    return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
+    return [_count(name, f"__aside IS NULL AND {where}") for name, where in counted.items()]
+
+
+def _count(name: str, where: str) -> Expression:
+    """Return how many rows a predicate of SQL is true for; a text takes one call of Java."""
+    return F.expr(f"count_if({where}) AS {quote(name)}")
 
 
 def scopes_of(counts: dict[str, Any]) -> list[str]:

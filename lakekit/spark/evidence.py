@@ -11,7 +11,7 @@ from lakekit.batch import RUN_ID, Batch, runs_in
 from lakekit.runs.merged_runs import Seen, Shown
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import branch_name
-from lakekit.spark.iceberg import load_table, metadata_of
+from lakekit.spark.iceberg import load_table, metadata_of, refs_of
 
 EXTRACTION_TIME = "lakekit.extraction-time"
 
@@ -82,7 +82,7 @@ def told_runs(spark: SparkSession, table: str) -> list[Shown]:
     companion = layout.facts_table(table)
     if not spark.catalog.tableExists(companion):
         return []
-    under_way = set(load_table(spark, table).refs())
+    under_way = set(refs_of(load_table(spark, table)))
     told = shown_runs(spark, companion)
     return [each for each in told if branch_name(each.run_id) not in under_way]
 

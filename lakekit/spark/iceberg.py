@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lakekit.spark.java import plain
 from lakekit.sql.identifiers import quote_table
 
 
@@ -37,6 +38,18 @@ def ancestry(known: Any) -> Iterator[Any]:
         yield snapshot
         parent = snapshot.parentId()
         snapshot = None if parent is None else known.snapshot(parent)
+
+
+def properties_of(known: Any) -> dict[str, str]:
+    """Return the properties of a loaded table."""
+    properties: dict[str, str] = plain(known.properties())
+    return properties
+
+
+def refs_of(known: Any) -> list[str]:
+    """Return the names of the branches and tags of a loaded table."""
+    names: list[str] = plain(known.refs().keySet())
+    return names
 
 
 def table_property(spark: SparkSession, table: str, name: str) -> str:

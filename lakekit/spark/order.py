@@ -35,8 +35,8 @@ STAGED = {
     "__start": "timestamp_ntz", "__until": "timestamp_ntz", "__close_at": "timestamp_ntz",
     "__replaced": "boolean", "__alive": "boolean", "__scope": "string",
 }  # fmt: skip
-
-
+# Which resolved rows tell that the version before them ends, one of each key.
+CLOSES = "__first AND __close_at IS NOT NULL AND __since IS NOT NULL"
 _WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
 
 
@@ -121,11 +121,6 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         )
     )
     return _with_act(framed, contract, whole)
-
-
-def closes() -> Expression:
-    """Return which resolved rows tell that the version before them ends, one of each key."""
-    return F.col("__first") & F.col("__close_at").isNotNull() & F.col("__since").isNotNull()
 
 
 def hidden() -> Expression:

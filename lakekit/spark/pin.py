@@ -17,7 +17,7 @@ from lakekit.batch import RUN_ID, runs_in
 from lakekit.contracts import Contract
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.branch import branch_name
-from lakekit.spark.iceberg import ancestry, commits_of, load_table, main_of, metadata_of
+from lakekit.spark.iceberg import ancestry, commits_of, load_table, main_of, metadata_of, refs_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
 
 
 def _branches(known: Any) -> frozenset[str]:
-    return frozenset(name for name in known.refs() if name.startswith(layout.OWN))
+    return frozenset(name for name in refs_of(known) if name.startswith(layout.OWN))
 
 
 def _taken_back(spark: SparkSession, table: str) -> set[str]:

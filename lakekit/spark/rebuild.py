@@ -19,7 +19,7 @@ from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import commits_of, load_table
+from lakekit.spark.iceberg import commits_of, load_table, properties_of
 from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
@@ -103,7 +103,7 @@ def rebuild_table(
         known = load_table(spark, table)
         if not seen.stands(spark, known):
             raise _moved(table)
-        notes = {**known.properties()}
+        notes = properties_of(known)
     steps = renamings(notes)
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
@@ -116,7 +116,7 @@ def rebuild_table(
         if seen is None:
             # It grows as it did before: the order of its columns tells.
             seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
-            notes = {**load_table(spark, table).properties()}
+            notes = properties_of(load_table(spark, table))
         if seen.head is None and not hand_over(spark, shadow, table, notes):
             raise _moved(table)
         return _publish(spark, contract, runs, seen, scope=scope)

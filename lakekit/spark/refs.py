@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakekit.errors import CommitConflictError
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, properties_of
 
 # What Iceberg says if main has moved: before its last look at it, or since.
 _MOVED = ("not an ancestor", "refresh is required")
@@ -90,7 +90,7 @@ def change_properties(
         # Its own update of properties would be repeated as it is on what another has set since.
         operations = load_table(spark, table).operations()
         known = operations.current()
-        properties = dict(known.properties())
+        properties = properties_of(known)
         if not (made := make(properties)):
             return False
         try:

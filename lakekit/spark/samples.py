@@ -34,7 +34,7 @@ def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
     else:
         found["opened"] = _opened(merge, plan, rows)
         found["overwritten"] = _overwritten(merge, plan, rows)
-        closed = plan.staged.where(order.closes())
+        closed = plan.staged.where(order.CLOSES)
         found["closed"] = _simple(merge, closed, rows, {"from": "__since", "to": "__close_at"})
         gone = plan.staged.where("__act = 'delete'")
         found["deleted"] = _simple(merge, gone, rows, {"at": "__moment"})

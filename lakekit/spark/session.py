@@ -57,6 +57,7 @@ _ASKED_OFTEN = (
     "org.apache.spark.util.Utils",
     "org.apache.iceberg.spark.Spark3Util",
     "org.apache.iceberg.TableMetadataParser",
+    "com.fasterxml.jackson.databind.ObjectMapper",
     # The end of a Java iterator is an error, whose kind is looked at.
     "py4j.reflection.TypeUtil",
 )

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
-from lakekit.spark.iceberg import load_table, table_property
+from lakekit.spark.iceberg import load_table, properties_of, table_property
 from lakekit.spark.refs import change_properties
 from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.evolve import notes_stand
@@ -64,9 +64,9 @@ def refuse_missed_renamings(
     Raises:
         SchemaMismatchError: One has lost what it held under an earlier name.
     """
-    known = load_table(spark, shadow).properties()
+    known = properties_of(load_table(spark, shadow))
     names = spark.table(quote_table(shadow)).columns
-    if missed := missed_renamings(contract, steps, names, renamings({**known})):
+    if missed := missed_renamings(contract, steps, names, renamings(known)):
         told = ", ".join(f"{first} became {name}" for name, first in missed.items())
         raise SchemaMismatchError(
             f"{table}: {told} by contracts that no run was merged by, and the contracts of its runs"
@@ -99,9 +99,9 @@ def hand_over(spark: SparkSession, shadow: str, table: str, seen: Mapping[str, s
     Returns:
         Whether it knows; not if others have told it of its columns since.
     """
-    known = load_table(spark, shadow).properties()
+    known = properties_of(load_table(spark, shadow))
     # An empty value says something too: that they are filled.
-    told = {name: str(value) for name in NOTES if (value := known.get(name)) is not None}
+    told = {name: known[name] for name in NOTES if name in known}
 
     def unless_moved(properties: Mapping[str, str]) -> Mapping[str, str]:
         return told if notes_stand(seen, properties) else {}

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.spark.base import SHOWN
 from lakekit.spark.context import Merge
 from lakekit.spark.counts import based_counts
+from lakekit.spark.java import observed
 from lakekit.spark.lists import lists_of
 from lakekit.spark.scopes import scope_text
 from lakekit.spark.staging import write_counted
@@ -43,7 +44,7 @@ def list_digests(
         f"{merge.place}/lists",
         F.sum(F.size("__values")).alias("digests"),
     )
-    counts = seen.get
+    counts = observed(seen)
     share = counts["found"] / len(some)
     return lists, {**counts, "digests": held["digests"] or 0, "share": share}
 

@@ -21,6 +21,7 @@ from lakekit.spark.counts import (
     with_known,
     with_uncounted,
 )
+from lakekit.spark.java import observed
 from lakekit.spark.lines import with_position
 from lakekit.spark.order import Sight
 from lakekit.spark.partial import with_filled
@@ -128,7 +129,7 @@ def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides)
     with session_settings(merge.spark, settings):
         staged, acts = write_counted(resolved, place, *act_counts())
     seen = (joined, told, placed, *([based] if merge.full else []))
-    counts = {name: count for each in seen for name, count in each.get.items()}
+    counts = {name: n for each in seen for name, n in observed(each).items()}
     counts = with_uncounted(counts | acts)
     if not sides.sifted:
         return Staged(staged, counts, all_rows, sides.renews)

@@ -7,6 +7,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from lakekit.spark.branch import branch_name
+from lakekit.spark.java import observed
 from lakekit.spark.session import session_settings
 
 # An observation below a part of the plan that turns out empty would never come in.
@@ -45,7 +46,7 @@ def write_counted(
     spark, seen = frame.sparkSession, Observation()
     with session_settings(spark, COUNTED):
         written = write_down(frame.observe(seen, *counts), path)
-    return written, dict(seen.get)
+    return written, observed(seen)
 
 
 def drop_staging(spark: SparkSession, place: str) -> None:

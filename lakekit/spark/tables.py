@@ -14,7 +14,7 @@ from lakekit import layout
 from lakekit.contracts import CONTROL_COLUMNS, Contract
 from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.job_steps import CreateTablesResult
-from lakekit.spark.iceberg import load_table
+from lakekit.spark.iceberg import load_table, properties_of
 from lakekit.spark.refs import change_properties, is_stale
 from lakekit.sql.evolve import (
     evolve_facts,
@@ -230,7 +230,7 @@ def _properties(spark: SparkSession, table: str) -> dict[str, str]:
     known = load_table(spark, table)
     # Iceberg keeps its version apart from the properties.
     version = known.operations().current().formatVersion()
-    return {"format-version": str(version), **known.properties()}
+    return {"format-version": str(version), **properties_of(known)}
 
 
 def _ddl(kind: DataType) -> str:
