@@ -21,30 +21,25 @@ def join_base(
     keys = contract.keys
     scope = [name for name in contract.history.delete_scope if name not in keys]
     known = [name for name in base.columns if name.startswith("__")]
-    old = base.select(
-        *[F.col(quote(k)).alias(f"__old_{k}") for k in (*keys, *scope)],
+    beside = {name: quote(f"__old_{name}") for name in (*keys, *scope)}
+    old = base.selectExpr(
+        *[f"{quote(name)} AS {other}" for name, other in beside.items()],
         *known,
-        F.lit(True).alias("__known"),
+        "true AS __known",
     )
-    match = F.lit(True)
-    for key in keys:
-        match = match & (F.col(quote(key)) == F.col(quote(f"__old_{key}")))
+    match = " AND ".join(f"{quote(key)} = {beside[key]}" for key in keys)
     names = [name for name in facts.columns if name not in (*keys, *scope)]
-    absent = F.col("__here").isNull()
     return (
         facts.withColumn("__here", F.lit(True))
-        .join(old.hint(hint), match, how)
-        .select(
-            *[F.coalesce(quote(k), quote(f"__old_{k}")).alias(k) for k in keys],
+        .join(old.hint(hint), F.expr(match), how)
+        .selectExpr(
+            *[f"coalesce({quote(key)}, {beside[key]}) AS {quote(key)}" for key in keys],
             # A record may say null.
-            *[
-                F.when(absent, F.col(quote(f"__old_{k}"))).otherwise(F.col(quote(k))).alias(k)
-                for k in scope
-            ],
+            *[f"if(__here IS NULL, {beside[k]}, {quote(k)}) AS {quote(k)}" for k in scope],
             *map(quote, names),
             *known,
-            F.col("__known").isNotNull().alias("__known"),
-            absent.alias("__absent"),
+            "__known IS NOT NULL AS __known",
+            "__here IS NULL AS __absent",
         )
     )
 
@@ -66,27 +61,26 @@ def with_kind(
     `later` are the columns of the table that are still to be filled; of a `partial` record a null
     means "not changed".
     """
-    absent, since = F.col("__absent"), F.col("__since")
-    gone = F.col("__base_hash").isNull()
-    same = _same(contract)
-    if contract.history.exact:
+    since, gone = F.col("__since"), "__absent AND __base_hash IS NULL"
+    same = F.expr(_same(contract))
+    if contract.history.exact and later:
         # What its version has been filled with, its record may not have said yet.
         same = same & ~was_filled(later)
     kind = (
-        F.when(absent & gone & (F.coalesce("__ended", since) > moment), "past")
-        .when(absent & (gone | (since == moment)), "gone")
-        .when(absent, "absent")
-        .when(F.col("__fault").isNotNull(), "rejected")
-        .when(F.col("__gone") & F.lit(contract.history.deletes == "ignore"), "ignored")
+        F.when(F.expr(gone) & (F.expr("coalesce(__ended, __since)") > moment), "past")
+        .when(F.expr(gone) | (F.col("__absent") & (since == moment)), "gone")
+        .when(F.col("__absent"), "absent")
+        .when(F.expr("__fault IS NOT NULL"), "rejected")
+        .when(F.expr(f"__gone AND {contract.history.deletes == 'ignore'}"), "ignored")
         # What an older extract holds of a version that began later is not what that one shows.
-        .when(~F.col("__gone") & same & _not_before(since, moment), "same")
+        .when(same & _not_before(since, moment), "same")
         .otherwise("candidate")
     )
     return joined.withColumns(
         {
             "__kind": kind,
             "__gone": F.coalesce("__gone", F.lit(True)),
-            "__moment": F.when(absent, moment).otherwise(F.col("__moment")),
+            "__moment": F.when(F.col("__absent"), moment).otherwise(F.col("__moment")),
             "__scope": _scope(contract, partial),
         }
     )
@@ -115,13 +109,11 @@ def _not_before(since: Expression, extracted: Expression) -> Expression:
     return F.coalesce((F.col("__moment") >= since) | (extracted >= since), F.lit(True))
 
 
-def _same(contract: Contract) -> Expression:
+def _same(contract: Contract) -> str:
     if contract.history.ignore_null_updates:
-        return F.lit(False)
-    same = F.lit(True)
-    for said, held in compared(contract):
-        same = same & (F.col(said) == F.col(held))
-    return same
+        return "false"
+    equal = [f"{said} = {held}" for said, held in compared(contract)]
+    return " AND ".join(["NOT __gone", *equal])
 
 
 def compared(contract: Contract) -> list[tuple[str, str]]:

@@ -89,26 +89,26 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
     whole = order.rowsBetween(*_WHOLE)
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
-    known = F.col("__state") == F.col("__before")
+    known = "__state = __before"
     if "__split" in rows.columns:
-        known = known & ~F.coalesce("__split", F.lit(False))
+        known += " AND NOT coalesce(__split, false)"
     if "__dropped" in rows.columns:
         # Of two versions that were told apart by a column since dropped, each stays.
         earlier = order.rowsBetween(Window.unboundedPreceding, -1)
         held = F.last("__dropped", ignorenulls=True).over(earlier)
         rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
-        known = known & ~F.col("__other")
+        known += " AND NOT __other"
     if sight.later:
         rows = with_fills(rows, contract, sight.later, so_far)
-        known = known | F.col("__fills")
-    changes = F.when(F.col("__gone"), F.col("__before").isNotNull()).otherwise(
-        F.col("__before").isNull() | ~known
-    )
-    turn = F.when(F.col("__changes"), F.col("__moment"))
+        known += " OR __fills"
+    # As a text each takes one call of Java.
+    state = F.expr("if(NOT __gone, __digest, NULL)")
+    changes = f"if(__gone, __before IS NOT NULL, __before IS NULL OR NOT ({known}))"
+    turn = F.expr("if(__changes, __moment, NULL)")
     framed = (
-        rows.withColumn("__state", F.when(~F.col("__gone"), F.col("__digest")))
+        rows.withColumn("__state", state)
         .withColumns({"__before": before, "__first": first})
-        .withColumn("__changes", changes)
+        .withColumn("__changes", F.expr(changes))
         .withColumns(
             {
                 "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
@@ -130,21 +130,19 @@ def hidden() -> Expression:
 
 
 def _with_act(framed: DataFrame, contract: Contract, whole: WindowSpec) -> DataFrame:
-    last = F.col("__last")
-    shows, renews = F.col("__changes"), F.col("__digest") != F.col("__base_hash")
+    shows, renews = "__changes", "__digest != __base_hash"
     if overwrites(contract):
-        shows = last
-        renews = renews | (F.col("__rest") != F.col("__base_rest"))
-    held = (F.col("__group") == 0) & F.col("__base_hash").isNotNull()
-    act = (
-        F.when(F.col("__gone") & F.col("__changes"), "delete")
-        .when(F.col("__gone"), "tombstone")
-        .when((F.col("__group") > 0) & shows, "open")
-        .when(held & last & renews, "overwrite")
-        .otherwise("assert")
-    )
-    renewed = F.max(F.col("__act") == "overwrite").over(whole)
-    return framed.withColumn("__act", act).withColumn("__replaced", renewed)
+        shows = "__last"
+        renews += " OR __rest != __base_rest"
+    act = f"""CASE
+        WHEN __gone AND __changes THEN 'delete'
+        WHEN __gone THEN 'tombstone'
+        WHEN __group > 0 AND {shows} THEN 'open'
+        WHEN __group = 0 AND __base_hash IS NOT NULL AND __last AND ({renews}) THEN 'overwrite'
+        ELSE 'assert'
+    END"""
+    renewed = F.max(F.expr("__act = 'overwrite'")).over(whole)
+    return framed.withColumn("__act", F.expr(act)).withColumn("__replaced", renewed)
 
 
 def packed(rows: DataFrame, contract: Contract) -> DataFrame:
@@ -154,8 +152,8 @@ def packed(rows: DataFrame, contract: Contract) -> DataFrame:
     """
     if contract.history.ignore_null_updates or not contract.content:
         return rows
-    stored = F.struct(*[quote(name) for name in contract.content]).alias("__stored")
-    return rows.select(*[quote(n) for n in rows.columns if n not in contract.content], stored)
+    stored = f"struct({', '.join(map(quote, contract.content))}) AS __stored"
+    return rows.selectExpr(*[quote(n) for n in rows.columns if n not in contract.content], stored)
 
 
 def no_rows(versions: DataFrame, contract: Contract) -> DataFrame:
@@ -169,6 +167,6 @@ def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
     """Fix the schema of a staged change set."""
     names = [c.name for c in contract.stored]
     if "__stored" in resolved.columns:
-        resolved = resolved.select("*", "__stored.*")
+        resolved = resolved.selectExpr("*", "__stored.*")
     partial = ["__record", "__partial"] if contract.history.ignore_null_updates else []
-    return resolved.select(*map(quote, names), *STAGED, *partial)
+    return resolved.selectExpr(*map(quote, names), *STAGED, *partial)

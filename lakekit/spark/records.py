@@ -59,12 +59,12 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     # Of a text that is not UTF-8 each wrong byte would become another character.
     wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
     records = records.withColumn("__wrong", wrong)
-    records = records.select("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
+    records = records.selectExpr("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
     records = with_fitting(with_undated(records, contract, text, PARSING), contract)
-    return records.select(
-        *[F.expr(f"{value_of(c)} AS {quote(c.name)}") for c in contract.columns],
+    return records.selectExpr(
+        *[f"{value_of(c)} AS {quote(c.name)}" for c in contract.columns],
         *lines.columns,
-        F.expr(_fault(contract)).alias("__fault"),
+        f"{_fault(contract)} AS __fault",
     )
 
 
