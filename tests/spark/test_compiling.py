@@ -6,6 +6,7 @@ import pytest
 
 from lakekit.contracts import load_contract
 from tests.spark.people import ANN, BEN, CONTRACT, REFUSED, TIMED
+from tests.tiers import long
 
 PEOPLE = load_contract(CONTRACT)
 
@@ -20,8 +21,11 @@ def compiled(spark, planned_as_in_production):
 @pytest.mark.parametrize(
     ("promise", "extract", "questions"),
     # Two ask for what lies after their time, by which files are left out: it is in their code.
-    [(PEOPLE, "full", 0), (TIMED, "full", 2), (REFUSED, "changes", 0)],
-    ids=["by extraction time", "exact", "changes"],
+    [
+        long(PEOPLE, "full", 0, id="by extraction time"),
+        pytest.param(TIMED, "full", 2, id="exact"),
+        pytest.param(REFUSED, "changes", 0, id="changes"),
+    ],
 )
 def test_a_run_like_the_one_before_compiles_nothing(load, compiled, promise, extract, questions):
     counts = []
