@@ -26,7 +26,8 @@ class Pin:
 
     companion: identifier of the companion, None without one. head, companion_head: what main and
     the companion's main were, None if empty. under_way: branches of runs that have not ended.
-    commits: how many the companion has had, expired ones too.
+    commits: how many the companion has had, expired ones too. schema: number of the table's schema,
+    None if that is not to be compared.
     """
 
     table: str
@@ -35,6 +36,7 @@ class Pin:
     companion_head: int | None = None
     under_way: frozenset[str] = field(default_factory=frozenset)
     commits: int = 0
+    schema: int | None = None
 
     def stands(self, spark: SparkSession, known: Any, run_id: str = "") -> bool:
         """Whether nobody but the run itself has changed anything that it was planned on.
@@ -50,6 +52,10 @@ class Pin:
         # What the runs under way tell was not read, and they have not ended.
         own = {*self.under_way, branch_name(run_id)}
         return all(teller in own for teller in self._tellers(spark))
+
+    def evolved(self, known: Any) -> bool:
+        """Whether the table, as it is loaded now, has got another schema."""
+        return self.schema is not None and known.schema().schemaId() != self.schema
 
     def has_told(self, spark: SparkSession, run_id: str) -> bool:
         """Whether a run has told the companion something, and has ended.
@@ -79,7 +85,8 @@ def pin(spark: SparkSession, contract: Contract, table: str) -> Pin:
             beside = load_table(spark, companion)
             head, commits = main_of(beside), commits_of(beside)
     known = load_table(spark, table)
-    return Pin(table, main_of(known), companion, head, _branches(known), commits)
+    schema = known.schema().schemaId()
+    return Pin(table, main_of(known), companion, head, _branches(known), commits, schema)
 
 
 def _branches(known: Any) -> frozenset[str]:

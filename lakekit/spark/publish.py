@@ -25,6 +25,7 @@ from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import load_table, main_snapshot
 from lakekit.spark.pin import Pin
 from lakekit.spark.plan import Plan
+from lakekit.spark.refs import head_of
 from lakekit.spark.writing import write
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote_all
@@ -59,7 +60,7 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
         if not tells or stands(load_table(spark, table)):
             facts.remember(plan.remembered)
             if not plan.empty():
-                done = _finish(merge, plan, work, seen.head, stands)
+                done = _finish(merge, plan, work, seen, stands)
             elif leave(spark, table, branch, stands):
                 done = plan.result
     finally:
@@ -69,9 +70,9 @@ def publish(merge: Merge, plan: Plan, facts: Facts, seen: Pin) -> MergeResult | 
 
 
 def _finish(
-    merge: Merge, plan: Plan, work: str, before: int | None, stands: Callable[[Any], bool]
+    merge: Merge, plan: Plan, work: str, seen: Pin, stands: Callable[[Any], bool]
 ) -> MergeResult | None:
-    """Write, check and move main; None if it has moved, or another process of the run was first."""
+    """Write, check and move main; None if the table has moved, or the run's other process won."""
     spark, table, branch = merge.spark, merge.table, branch_name(merge.batch.run_id)
     try:
         write(merge, work, plan)
@@ -79,16 +80,17 @@ def _finish(
         if head is None:
             return None
         _check(merge, work, plan)
-        refuse_miscounted(merge, work, before, head, plan.growth)
+        refuse_miscounted(merge, work, seen.head, head, plan.growth)
         if fast_forward(spark, table, work, head, stands, branch):
             return plan.result.model_copy(update={"snapshot_id": head, "committed": True})
     except InvariantViolatedError:
         # A branch that the other one took away while a commit was made began anew, at its work.
-        if main_snapshot(spark, table) == before:
+        if main_snapshot(spark, table) == seen.head:
             raise
     except (Py4JJavaError, PySparkException):
-        # The other one has taken the branch away.
-        if branch_head(spark, table, work) is not None:
+        # The other one has taken the branch away, or the rows have not the table's form any more.
+        known = load_table(spark, table)
+        if head_of(known, work) is not None and not seen.evolved(known):
             raise
     return None
 

@@ -137,14 +137,15 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
         start.alias("_valid_from"),
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
-        *_digest(rows),
+        *_digest(rows, end),
         *deleted,
         *[quote(name) for name in dropped_names(rows, contract)],
     )
 
 
-def _digest(rows: DataFrame) -> list[Expression]:
-    """Return the digest of the line that a version shows, if it is known which."""
+def _digest(rows: DataFrame, end: Expression) -> list[Expression]:
+    """Return the digest of the line that a current version shows, if it is known which."""
     if not {*DIGEST} <= {*rows.columns}:
         return [F.lit(None).cast("bigint").alias(name) for name in DIGEST]
-    return [F.when(~F.col("__gone"), F.col(name)).alias(name) for name in DIGEST]
+    shows = ~F.col("__gone") & end.isNull()
+    return [F.when(shows, F.col(name)).alias(name) for name in DIGEST]

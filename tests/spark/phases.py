@@ -135,7 +135,8 @@ def assert_sound(spark: SparkSession, table: str) -> None:
     """
     states = spark.sql(f"SELECT DISTINCT snapshot_id FROM {table}.history").collect()
     rows = " UNION ALL ".join(
-        f"SELECT {state[0]} AS state, *, struct(name, city) AS said "
+        f"SELECT {state[0]} AS state, id, _is_current, _valid_from, _valid_to, "
+        "struct(name, city) AS said "
         f"FROM {table} VERSION AS OF {state[0]}"
         for state in states
     )

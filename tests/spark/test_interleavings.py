@@ -2,7 +2,11 @@
 
 import pytest
 
-from lakekit.spark import pin, scd2
+from lakekit.contracts import load_contract
+from lakekit.spark import pin, scd2, writing
+from lakekit.spark.tables import create_or_evolve
+from tests.spark.later_columns import grown
+from tests.spark.people import TIMED_TEXT
 from tests.spark.phases import (
     PHASES,
     ann,
@@ -57,6 +61,24 @@ def test_another_merge(told, spark, table, rows, monkeypatch, phase):
         (2, "Paris", 2, 3, False),
         (2, "Bern", 3, None, True),
     ]
+    assert_sound(spark, table)
+
+
+@pytest.mark.usefixtures("both_ways_of_writing")
+def test_a_column_that_comes_while_a_run_writes(told, spark, table, rows, monkeypatch):
+    """It has formed its rows as the table was."""
+    real, zip_code = writing._writer, load_contract(grown(TIMED_TEXT, "zip"))
+
+    def writing_later(*asked):
+        create_or_evolve(spark, zip_code, table)
+        return real(*asked)
+
+    monkeypatch.setattr(writing, "_writer", writing_later)
+
+    told(3, ann("Rome", 3), ben("Bern", 3))
+
+    assert rows("id, city") == MERGED
+    assert spark.table(table).where("zip IS NULL").count() == len(MERGED)
     assert_sound(spark, table)
 
 

@@ -10,6 +10,7 @@ from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
 BEN = {"id": 2, "name": "Ben", "city": None}
+CITIES = [(1, "Oslo"), (2, "Rome"), (3, "Bonn")]
 
 
 def test_the_first_load_opens_a_version_per_key(load, rows):
@@ -39,6 +40,18 @@ def test_only_current_versions_keep_the_digest_of_their_line(load, spark, table)
 
     known = spark.table(table).selectExpr("_is_current", *[f"{n} IS NOT NULL" for n in DIGEST])
     assert sorted(map(tuple, known.collect())) == [(False, False, False), *[(True, True, True)] * 2]
+
+
+@pytest.mark.usefixtures("both_ways_of_writing")
+def test_what_has_ended_when_it_is_written_keeps_no_digest(load, spark, table):
+    records = [{**ANN, "city": city, "at": f"2026-01-0{d}T00:00:00Z"} for d, city in CITIES]
+    load(1, records[0], promise=TIMED)
+    load(4, *records[1:], extract="changes", promise=TIMED)
+
+    known = spark.table(table).selectExpr("city", *[f"{n} IS NOT NULL" for n in DIGEST])
+    assert sorted(map(tuple, known.collect())) == [
+        ("Bonn", True, True), ("Oslo", False, False), ("Rome", False, False)
+    ]  # fmt: skip
 
 
 def test_commits_nothing_when_nothing_changed(load, spark, table):
