@@ -18,10 +18,10 @@ from lakekit import layout
 from lakekit.batch import RUN_ID
 from lakekit.spark.branch import branch_of
 from lakekit.spark.context import Merge, kept_apart
+from lakekit.spark.described import columns_of
 from lakekit.spark.forms import dropped_in, in_contract_form, in_table_form
 from lakekit.spark.records import tie
 from lakekit.spark.scopes import known_scopes
-from lakekit.spark.tables import columns_of
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.renamed import renamings
 from lakekit.sql.tables import ARRIVED, FACTS_DDL, MODE, create_facts_table

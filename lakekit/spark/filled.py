@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import naive_utc
 from lakekit.spark.context import Merge
+from lakekit.spark.described import newest_told
 from lakekit.spark.records import read_batch
 from lakekit.spark.refs import change_properties
 from lakekit.spark.scopes import scope_text
-from lakekit.spark.tables import newest_told
 from lakekit.sql.later import told_by_full, untold
 
 

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from lakekit.batch import MergeResult
 from lakekit.spark.context import Merge
+from lakekit.spark.described import describe_table, newest_told
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.forms import dropped_names, in_contract_form
@@ -19,8 +20,8 @@ from lakekit.spark.samples import sample
 from lakekit.spark.scd2 import plan_run
 from lakekit.spark.session import session_settings, steady
 from lakekit.spark.staging import drop_staging, own_place
-from lakekit.spark.tables import describe_table, newest_told
-from lakekit.sql.evolve import evolve_table, new_columns
+from lakekit.sql.columns import new_columns
+from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote, quote_table
 from lakekit.sql.later import with_added
 from lakekit.sql.renamed import noted_names

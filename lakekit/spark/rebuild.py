@@ -17,6 +17,7 @@ from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCo
 from lakekit.models import Model
 from lakekit.spark.branch import branch_name, branch_of, drop_branch
 from lakekit.spark.context import Merge
+from lakekit.spark.described import columns_of
 from lakekit.spark.evidence import published_runs
 from lakekit.spark.facts import Facts
 from lakekit.spark.iceberg import commits_of, load_table, properties_of
@@ -24,7 +25,7 @@ from lakekit.spark.pin import Pin, pin
 from lakekit.spark.replace import Replacement, difference, publish_replacement
 from lakekit.spark.scd2 import merge_scd2
 from lakekit.spark.shadow import drop_shadow, evolve_shadow, hand_over, refuse_missed_renamings
-from lakekit.spark.tables import columns_of, create_or_evolve
+from lakekit.spark.tables import create_or_evolve
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.line_hash import DIGEST, LINES
 from lakekit.sql.renamed import renamings

@@ -1,14 +1,15 @@
 """From a table that exists to its contract, as statements. Pure: nothing here runs anything."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from lakekit.contracts import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.partitions import PartitionField, parse_partition_field, same_partition
+from lakekit.sql.columns import add_columns, evolve_columns, new_columns
 from lakekit.sql.fixed import refuse_what_is_fixed
-from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
+from lakekit.sql.identifiers import partition_field, quote_table
 from lakekit.sql.later import NOTES, with_added
 from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.rehash import must_rehash, rehash
@@ -26,11 +27,9 @@ from lakekit.sql.tables import (
     set_properties,
     table_properties,
 )
-from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 # What runs and earlier steps have noted of a table's columns.
 NOTES_OF_COLUMNS = (*NOTES, EARLIER_NAMES, EVOLVED)
-_NESTED = ("struct", "array", "map")
 
 
 def evolve_table(
@@ -154,62 +153,15 @@ def _refuse_names_of_partitions(
             )
 
 
-def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
-    """Return what brings a table's columns to its contract: renamed, added, widened ones.
-
-    Raises:
-        SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
-    """
-    alter, renames = f"ALTER TABLE {quote_table(table)}", contract.renames(columns)
-    now = {renames.get(name, name): parse_type(type_) for name, type_ in columns.items()}
-    have = {name.lower(): (name, kind) for name, kind in now.items()}
-    # First, as an old name may be given to another column.
-    statements = [
-        f"{alter} RENAME COLUMN {quote(old)} TO {quote(new)}" for old, new in renames.items()
-    ]
-    faults = []
-    for column in contract.stored:
-        old = have.get(column.name.lower())
-        if old is None:
-            comment = f" COMMENT {literal(column.description)}" if column.description else ""
-            statements.append(f"{alter} ADD COLUMN {quote(column.name)} {column.type}{comment}")
-            continue
-        changes = _changes(quote(old[0]), old[1], column.sql_type)
-        if changes is None:
-            faults.append(f"{column.name}: {old[1]} cannot become {column.type}")
-        statements += [f"{alter} {change}" for change in changes or []]
-    if faults:
-        raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; use a new column name")
-    return statements
-
-
 def _add_digest(contract: Contract, table: str, known: set[str]) -> list[str]:
     """Return what a table lacks that is older than the digests of lines."""
-    return [] if contract.history.mode == "append" else _add_columns(table, DIGEST_DDL, known)
-
-
-def _add_columns(table: str, wanted: Mapping[str, str], known: Collection[str]) -> list[str]:
-    """Return what gives a table the control columns that it lacks."""
-    alter = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
-    return [f"{alter} {quote(name)} {ddl}" for name, ddl in wanted.items() if name not in known]
+    return [] if contract.history.mode == "append" else add_columns(table, DIGEST_DDL, known)
 
 
 def evolve_facts(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
     """Return what brings a companion's columns to its contract; see `evolve_columns`."""
     arrived = {ARRIVED: FACTS_DDL[ARRIVED]}
-    return evolve_columns(contract, table, columns) + _add_columns(table, arrived, columns)
-
-
-def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
-    """Return the columns that a table lacks under their name and the one before.
-
-    Args:
-        contract: What the table should be.
-        known: The names of the columns that it has.
-    """
-    renames = contract.renames(known)
-    have = {renames.get(name, name).lower() for name in known}
-    return [column.name for column in contract.stored if column.name.lower() not in have]
+    return evolve_columns(contract, table, columns) + add_columns(table, arrived, columns)
 
 
 def evolve_properties(
@@ -222,33 +174,6 @@ def evolve_properties(
 
 def _changed(wanted: Mapping[str, str], properties: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in wanted.items() if properties.get(key) != value}
-
-
-def _changes(path: str, old: SqlType, new: SqlType) -> list[str] | None:
-    """Return the changes below one column, or None if there is no way."""
-    if old == new or _stored(old) == _stored(new):
-        return []
-    if can_widen(old, new):
-        return [f"ALTER COLUMN {path} TYPE {new}"]
-    if old.name != new.name or old.name not in _NESTED:
-        return None
-    known = {name.lower(): part for name, part in old.fields}
-    changes: list[str] = []
-    for name, part in new.fields:
-        below = f"{path}.{name if old.name != 'struct' else quote(name)}"
-        if name.lower() not in known:
-            changes.append(f"ADD COLUMN {below} {part}")
-            continue
-        deeper = _changes(below, known[name.lower()], part)
-        if deeper is None:
-            return None
-        changes += deeper
-    return changes
-
-
-def _stored(kind: SqlType) -> SqlType:
-    """Return the type as Iceberg keeps it: it has no integer below 32 bits."""
-    return parse_type("int") if kind.name in ("tinyint", "smallint") else kind
 
 
 def _with_new_names(known: Sequence[str], renames: Mapping[str, str]) -> list[PartitionField]:

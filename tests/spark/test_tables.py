@@ -3,8 +3,9 @@ import pytest
 from lakekit import layout
 from lakekit.contracts import load_contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.spark.described import describe_table
 from lakekit.spark.iceberg import table_property
-from lakekit.spark.tables import create_or_evolve, describe_table
+from lakekit.spark.tables import create_or_evolve
 from tests.spark.people import CONTRACT, TIMED
 
 MORE = load_contract(
