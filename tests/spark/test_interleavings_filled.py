@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 
 from lakekit.contracts import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import filled, tables
+from lakekit.spark import described, filled, tables
 from lakekit.spark.tables import create_or_evolve
 from tests.spark.late import SCOPED, at, told
 from tests.spark.later_columns import GROWN
@@ -138,7 +138,16 @@ def test_a_table_whose_notes_others_change_all_the_while_is_left_alone(
 
 
 @pytest.mark.usefixtures("grown")
-@pytest.mark.parametrize("first", ["columns_of", "newest_told", "_properties", "change_properties"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        (tables, "columns_of"),
+        (tables, "newest_told"),
+        (described, "table_properties"),
+        (tables, "change_properties"),
+    ],
+    ids=lambda first: first[1],
+)
 def test_what_is_told_of_a_column_that_another_added_meanwhile_stays_told(
     load, rows, spark, table, whenever, first
 ):
@@ -148,7 +157,7 @@ def test_what_is_told_of_a_column_that_another_added_meanwhile_stays_told(
         create_or_evolve(spark, BOX_SCOPED, table)
         told(load, "full", 6, FIRST, SECOND, promise=BOX_SCOPED)
 
-    whenever(tables, first, add, times=1)
+    whenever(*first, add, times=1)
     create_or_evolve(spark, BOX_SCOPED, table)
 
     told(load, "changes", 8, at(7, "a", box="x", seen=1), promise=BOX_SCOPED)
