@@ -28,7 +28,7 @@ def describe_table(
 ) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Return a table's columns with their DDL types, its properties and partition fields."""
     # The properties first: what changes the columns after that is noted in them before it does.
-    known = table_properties(spark, table)
+    known = known_properties(spark, table)
     return columns_of(spark, table), known, _partition_fields(spark, table)
 
 
@@ -41,7 +41,7 @@ def columns_of(spark: SparkSession, table: str) -> dict[str, str]:
     }
 
 
-def table_properties(spark: SparkSession, table: str) -> dict[str, str]:
+def known_properties(spark: SparkSession, table: str) -> dict[str, str]:
     """Return a table's properties; SHOW TBLPROPERTIES blacks out what looks like a secret."""
     known = load_table(spark, table)
     # Iceberg keeps its version apart from the properties.

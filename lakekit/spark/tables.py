@@ -13,7 +13,7 @@ from lakekit import layout
 from lakekit.contracts import Contract
 from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.job_steps import CreateTablesResult
-from lakekit.spark.described import columns_of, describe_table, newest_told, table_properties
+from lakekit.spark.described import columns_of, describe_table, known_properties, newest_told
 from lakekit.spark.refs import change_properties, is_stale
 from lakekit.sql.columns import new_columns
 from lakekit.sql.evolve import (
@@ -135,7 +135,7 @@ def _evolve_schema(
     statements = evolve_schema(contract, table, columns, properties=known, partition=partition)
     for beside in (layout.facts_table(table), layout.quarantine_table(table)):
         if spark.catalog.tableExists(beside):
-            statements += evolve_properties(beside, EVERY_TABLE, table_properties(spark, beside))
+            statements += evolve_properties(beside, EVERY_TABLE, known_properties(spark, beside))
     return statements
 
 

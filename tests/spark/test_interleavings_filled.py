@@ -143,7 +143,7 @@ def test_a_table_whose_notes_others_change_all_the_while_is_left_alone(
     [
         (tables, "columns_of"),
         (tables, "newest_told"),
-        (described, "table_properties"),
+        (described, "known_properties"),
         (tables, "change_properties"),
     ],
     ids=lambda first: first[1],
