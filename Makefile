@@ -11,7 +11,7 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[36m%-12s\033[0m %s\n", $$1, $$2}'
 
-$(READY): requirements.txt pyproject.toml tools/setup.sh lakekit/spark/jars.py
+$(READY): requirements.txt pyproject.toml tools/setup.sh lakekit/spark/session/jars.py
 	bash tools/setup.sh
 	touch $@
 
@@ -40,7 +40,7 @@ lint: $(READY) ## Ruff, mypy and the import contracts
 
 .PHONY: demo
 demo: $(READY) ## Three real releases through the whole suite, on this machine
-	$(ENV) && $(PY) -m sandbox.demo
+	$(ENV) && $(PY) -m lakekit.cli.demo
 
 .PHONY: synth
 synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out

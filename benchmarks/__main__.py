@@ -20,7 +20,7 @@ from benchmarks.places import OUT, fresh
 from benchmarks.profile import profile
 from benchmarks.summary import across, faults, markdown, summarise
 from benchmarks.workloads import Workload, shape
-from lakekit.spark.jars import class_path
+from lakekit.spark.session.jars import class_path
 
 # What has a process of its own, with its number of keys.
 OTHERS = {

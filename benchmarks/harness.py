@@ -21,7 +21,7 @@ from benchmarks.contestants import CONTESTANTS
 from benchmarks.generator import Dataset, build
 from benchmarks.processes import ContestantError, Worker
 from benchmarks.workloads import MODEL_LIMIT, Workload
-from lakekit.spark.session import CATALOG_TABLES
+from lakekit.spark.session.session import CATALOG_TABLES
 
 ROOT = Path(__file__).absolute().parent.parent
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.contestants import open_contestant
 from benchmarks.places import fresh, place_of
-from lakekit.spark.session import session_settings
+from lakekit.spark.session.session import session_settings
 from lakekit.sql.merge_scd2 import branch_of, close_versions
 
 BUCKETS = 8

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakekit.spark.jars import cache, cached_jars, trust_options
+from lakekit.spark.session.jars import cache, cached_jars, trust_options
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 DELTA = ("io.delta:delta-spark_2.12:3.3.2", "io.delta:delta-storage:3.3.2")

@@ -9,8 +9,8 @@ from benchmarks.contestants import Place
 from benchmarks.generator import build
 from benchmarks.harness import ROOT, empty
 from benchmarks.workloads import Workload, shape
-from lakekit.spark.jars import class_path
-from lakekit.spark.session import CATALOG_TABLES
+from lakekit.spark.session.jars import class_path
+from lakekit.spark.session.session import CATALOG_TABLES
 
 OUT = ROOT / "build" / "bench"
 

@@ -15,7 +15,8 @@ from benchmarks.check import check
 from benchmarks.contestants import Place
 from benchmarks.contestants.lakekit import Lakekit
 from benchmarks.places import fresh, place_of
-from lakekit.spark import context, small
+from lakekit.spark import run as context
+from lakekit.spark.session import tuning as small
 
 NONE, ALL = -1, 1 << 40
 

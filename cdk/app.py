@@ -19,7 +19,7 @@ def build(names: list[str], *, out: str | None, context: dict[str, Any], root: P
     from aws_cdk import App  # noqa: PLC0415
 
     from cdk.stage import LakekitStage  # noqa: PLC0415
-    from lakekit.environment import load_environment  # noqa: PLC0415
+    from lakekit.config.environment import load_environment  # noqa: PLC0415
 
     app = App(outdir=out, context=context, analytics_reporting=False)
     for name in names:

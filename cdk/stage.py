@@ -9,7 +9,7 @@ from constructs import Construct
 from cdk.stacks.compute import ComputeStack
 from cdk.stacks.orchestration import OrchestrationStack
 from cdk.stacks.storage import StorageStack
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 
 class LakekitStage(Stage):

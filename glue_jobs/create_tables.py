@@ -5,10 +5,10 @@ import sys
 import boto3
 
 from lakekit.aws.object_store import S3ObjectStore
-from lakekit.events import job_arguments
-from lakekit.job_steps import CreateTables
 from lakekit.spark.jobs import create_tables
-from lakekit.spark.session import job_session
+from lakekit.spark.session.session import job_session
+from lakekit.steps.events import job_arguments
+from lakekit.steps.jobs import CreateTables
 
 
 def main(argv: list[str]) -> None:

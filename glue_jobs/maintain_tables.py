@@ -8,11 +8,11 @@ import boto3
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
-from lakekit.config import job_folder, read_contracts
-from lakekit.events import job_arguments
-from lakekit.job_steps import MaintainTables
+from lakekit.config.load import job_folder, read_contracts
 from lakekit.spark.jobs import maintain_tables
-from lakekit.spark.session import job_session
+from lakekit.spark.session.session import job_session
+from lakekit.steps.events import job_arguments
+from lakekit.steps.jobs import MaintainTables
 
 
 def main(argv: list[str]) -> None:

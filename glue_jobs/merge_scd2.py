@@ -5,10 +5,10 @@ import sys
 import boto3
 
 from lakekit.aws.object_store import S3ObjectStore
-from lakekit.events import job_arguments
-from lakekit.job_steps import MergeScd2
 from lakekit.spark.jobs import merge_tables
-from lakekit.spark.session import job_session
+from lakekit.spark.session.session import job_session
+from lakekit.steps.events import job_arguments
+from lakekit.steps.jobs import MergeScd2
 
 
 def main(argv: list[str]) -> None:

@@ -8,11 +8,11 @@ import boto3
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
-from lakekit.config import job_folder, read_contracts
-from lakekit.events import job_arguments
-from lakekit.job_steps import RebuildTable
-from lakekit.spark.rebuild_job import rebuild_from_landing
-from lakekit.spark.session import job_session
+from lakekit.config.load import job_folder, read_contracts
+from lakekit.spark.rebuild.job import rebuild_from_landing
+from lakekit.spark.session.session import job_session
+from lakekit.steps.events import job_arguments
+from lakekit.steps.jobs import RebuildTable
 
 
 def main(argv: list[str]) -> None:

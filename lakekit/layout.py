@@ -1,5 +1,6 @@
 """Every key of the landing bucket and every derived table name, as functions."""
 
+import hashlib
 import re
 from datetime import UTC, datetime
 
@@ -175,3 +176,8 @@ def _segment(text: str) -> str:
     if not _SEGMENT.match(text):
         raise ValueError(f"'{text}' cannot be a part of a key")
     return text
+
+
+def branch_name(run_id: str) -> str:
+    """Return the name of a run's branch."""
+    return f"{OWN}{hashlib.sha256(run_id.encode()).hexdigest()[:16]}"

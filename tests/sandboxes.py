@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from sandbox.aws import Sandbox
+from lakekit.sandbox import Sandbox
 from tests.worlds import Api, World
 
 ROOT = Path(__file__).parents[1]

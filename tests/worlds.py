@@ -11,8 +11,8 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from lakekit import layout
-from sandbox.aws import Execution, Outcome, Sandbox
-from sandbox.readers import open_table
+from lakekit.cli.readers import open_table
+from lakekit.sandbox import Execution, Outcome, Sandbox
 
 Record = dict[str, Any]
 SOURCE = """

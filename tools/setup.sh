@@ -24,4 +24,4 @@ if ! node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev
 fi
 echo "jars (Iceberg 1.10.0 for Spark 3.5) ..."
 source tools/env.sh
-.venv/bin/python -m lakekit.spark.jars
+.venv/bin/python -m lakekit.spark.session.jars

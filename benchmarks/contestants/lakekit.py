@@ -10,10 +10,10 @@ from benchmarks.columns import SEQUENCE
 from benchmarks.contestants.base import IcebergContestant
 from benchmarks.generator import START
 from lakekit.batch import Batch
-from lakekit.contracts import Contract
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.session import job_session
-from lakekit.spark.tables import create_or_evolve
+from lakekit.contract.contract import Contract
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.session.session import job_session
 from lakekit.spark_conf import SETTINGS
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash

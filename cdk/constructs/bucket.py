@@ -5,7 +5,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 
 class DataBucket(s3.Bucket):

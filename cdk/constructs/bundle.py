@@ -15,6 +15,8 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 SOURCES = ("lakekit", "lambdas", "config")
+# The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
+LAPTOP = ("cli", "local", "sandbox")
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
 NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 
@@ -39,7 +41,7 @@ class PipBundle:
         subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
         constraints.unlink()
         for folder in SOURCES:
-            shutil.copytree(self.root / folder, out / folder, ignore=NO_CACHES, dirs_exist_ok=True)
+            shutil.copytree(self.root / folder, out / folder, ignore=_left_out, dirs_exist_ok=True)
         return True
 
 
@@ -63,7 +65,9 @@ def digest(root: Path, extras: tuple[str, ...]) -> str:
     for folder in SOURCES:
         files += sorted(p for p in (root / folder).rglob("*") if p.is_file())
     for path in files:
-        if "__pycache__" not in path.parts:
+        room = path.relative_to(root).parts[:2]
+        laptop = room[0] == "lakekit" and room[-1] in LAPTOP
+        if "__pycache__" not in path.parts and not laptop:
             total.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return total.hexdigest()
 
@@ -95,4 +99,11 @@ def library(scope: Construct, root: Path) -> assets.Asset:
 
 def only(folders: tuple[str, ...]) -> list[str]:
     """Return the ignore patterns that leave nothing but these folders."""
-    return ["/*", *(f"!/{folder}" for folder in folders), "__pycache__", "*.pyc"]
+    laptop = [f"/lakekit/{room}" for room in LAPTOP]
+    return ["/*", *(f"!/{folder}" for folder in folders), *laptop, "__pycache__", "*.pyc"]
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """Name what `copytree` leaves out of a folder."""
+    laptop = LAPTOP if Path(folder).name == "lakekit" else ()
+    return {*NO_CACHES(folder, names), *laptop}

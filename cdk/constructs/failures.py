@@ -10,7 +10,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 ALARMS = iam.ServicePrincipal("cloudwatch.amazonaws.com")
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 
 class Inbox(Construct):

@@ -8,7 +8,7 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from cdk.constructs.definitions import pick_tokens
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 
 class Machine(sfn.StateMachine):

@@ -9,8 +9,8 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from lakekit.config import read_sources
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
+from lakekit.config.load import read_sources
 
 
 def read_schedules(folder: Path) -> dict[str, str]:

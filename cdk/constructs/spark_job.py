@@ -10,7 +10,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from cdk.constructs.wheels import Wheels
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 from lakekit.spark_conf import CATALOG, SETTINGS
 
 

@@ -6,7 +6,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 
 class StepLambda(Construct):

@@ -19,7 +19,7 @@ from cdk.constructs.spark_job import JobPackages, SparkJob
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 # Seconds: as the tasks of load_source have them, so that the function ends first. No task waits for
 # route_file, which lands a batch of files one after the other.

@@ -14,7 +14,7 @@ from cdk.constructs.machine import Machine
 from cdk.constructs.schedules import Schedules, read_schedules
 from cdk.stacks.compute import ComputeStack
 from cdk.stacks.storage import StorageStack
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
 

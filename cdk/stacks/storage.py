@@ -12,7 +12,7 @@ from constructs import Construct
 from cdk.constructs.bucket import DataBucket
 from cdk.constructs.failures import allow_alarms
 from lakekit import layout
-from lakekit.environment import Environment
+from lakekit.config.environment import Environment
 
 READ_CATALOG = ("glue:GetDatabase", "glue:GetTable", "glue:GetTables")
 WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")

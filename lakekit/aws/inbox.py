@@ -8,7 +8,7 @@ from lakekit.aws.step import logger_of
 from lakekit.errors import UnknownSourceError
 from lakekit.runs.inbox import parse_inbox_key
 from lakekit.runs.route_file import route_file
-from lakekit.steps import RouteFile, RouteFileResult
+from lakekit.steps.functions import RouteFile, RouteFileResult
 
 
 def route(event: dict[str, Any]) -> None:

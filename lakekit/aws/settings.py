@@ -11,14 +11,14 @@ from typing import Any
 import boto3
 from pydantic import Field, Json, ValidationError
 
-from lakekit import config
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
-from lakekit.contracts import Contract
+from lakekit.config import load as config
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults
-from lakekit.sources import Source
 
 PREFIX = "LAKEKIT_"
 

@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from lakekit.config.source import ApiKeyAuth, Auth, BasicAuth, BearerAuth, Source
 from lakekit.errors import (
     CallBudgetExceededError,
     SourceRejectedError,
@@ -14,7 +15,6 @@ from lakekit.errors import (
     SourceThrottledError,
     SourceUnavailableError,
 )
-from lakekit.sources import ApiKeyAuth, Auth, BasicAuth, BearerAuth, Source
 
 if TYPE_CHECKING:
     from requests import Response, Session

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from lakekit.endpoints import Endpoint
+from lakekit.config.source import Source
+from lakekit.contract.endpoint import Endpoint
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceClient
 from lakekit.extract.pagination import (
@@ -17,7 +18,6 @@ from lakekit.extract.pagination import (
 )
 from lakekit.extract.records import cut_records
 from lakekit.models import Model
-from lakekit.sources import Source
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from lakekit.endpoints import (
+from lakekit.contract.endpoint import (
     Cursor,
     Endpoint,
     LinkHeader,

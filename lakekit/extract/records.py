@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from lakekit.endpoints import path_parts
+from lakekit.contract.endpoint import path_parts
 from lakekit.errors import SourceShapeError
 
 _ABSENT = msgspec.Raw(b"null")

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult, runs_in
 from lakekit.errors import MissingEvidenceError
-from lakekit.job_steps import MergeScd2Result
 from lakekit.models import Model
 from lakekit.ports import ObjectStore, TableCatalog, TableLeases
 from lakekit.runs.documents import Run, TablePlan, put_once, read_document, read_plan, read_run
 from lakekit.runs.record_failure import release_tables
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
-from lakekit.steps import CompleteRun, CompleteRunResult
+from lakekit.steps.functions import CompleteRun, CompleteRunResult
+from lakekit.steps.jobs import MergeScd2Result
 
 
 class TableLoaded(Model):

@@ -6,13 +6,13 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from lakekit import layout
 from lakekit.batch import Batch
-from lakekit.contracts import Contract
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, UnknownSourceError
-from lakekit.events import RunId
+from lakekit.landing.validate import Verdict
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
-from lakekit.sources import Source
-from lakekit.validate import Verdict
+from lakekit.steps.events import RunId
 
 Document = TypeVar("Document", bound=Model)
 

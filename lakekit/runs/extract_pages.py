@@ -3,16 +3,23 @@
 from collections.abc import Callable
 
 from lakekit import layout
-from lakekit.contracts import Contract
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, TransientError
 from lakekit.extract import Page, SourceClient
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.pages import endpoint_url
-from lakekit.landing import LandingWriter, Manifest, Progress, Request, load_manifest, publish
+from lakekit.landing.writer import (
+    LandingWriter,
+    Manifest,
+    Progress,
+    Request,
+    load_manifest,
+    publish,
+)
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Run, read_document, read_run, to_json
-from lakekit.sources import Source
-from lakekit.steps import Continuation, ExtractPages, ExtractPagesResult
+from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
 # What one more page and the last object may need, beside the source's own time-out.
 RESERVE_SECONDS = 60.0

@@ -6,8 +6,8 @@ from itertools import tee
 
 from lakekit import layout
 from lakekit.batch import Batch
-from lakekit.contracts import Contract
-from lakekit.landing import Manifest, load_manifest
+from lakekit.contract.contract import Contract
+from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore, TableCatalog
 from lakekit.runs.documents import (
     Plan,
@@ -19,7 +19,7 @@ from lakekit.runs.documents import (
 )
 from lakekit.runs.superseded import superseded_landings, younger_landings
 from lakekit.runs.table_metadata import must_evolve
-from lakekit.steps import PlanTables, PlanTablesResult
+from lakekit.steps.functions import PlanTables, PlanTablesResult
 
 
 def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> PlanTablesResult:

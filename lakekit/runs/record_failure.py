@@ -6,7 +6,7 @@ from lakekit import layout
 from lakekit.errors import LandingCorruptError
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import FailureRecord, Run, read_run, to_json
-from lakekit.steps import RecordFailure, RecordFailureResult
+from lakekit.steps.functions import RecordFailure, RecordFailureResult
 
 
 def record_failure(

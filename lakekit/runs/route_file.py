@@ -9,15 +9,15 @@ from hashlib import sha256
 from typing import IO, Any, cast
 
 from lakekit import layout
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.landing import LandingWriter, Manifest, Part, Request, load_manifest, publish
+from lakekit.landing.csv import csv_records
+from lakekit.landing.validate import Tally
+from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import ObjectStore
-from lakekit.runs.csv_records import csv_records
 from lakekit.runs.documents import put_once
 from lakekit.runs.inbox import parse_inbox_key
-from lakekit.steps import RouteFile, RouteFileResult
-from lakekit.validate import Tally
+from lakekit.steps.functions import RouteFile, RouteFileResult
 
 # How many files of one endpoint may arrive in one second.
 MAX_SHIFT = 3600

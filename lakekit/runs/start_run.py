@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from lakekit import layout
-from lakekit.contracts import Contract
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, TableBusyError, UnknownSourceError
-from lakekit.landing import pending_keys
+from lakekit.landing.writer import pending_keys
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import Run, read_run, write_once
-from lakekit.sources import Source
-from lakekit.steps import StartRun, StartRunResult
+from lakekit.steps.functions import StartRun, StartRunResult
 
 
 def start_run(

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from lakekit import layout
 from lakekit.batch import runs_in
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError
-from lakekit.landing import Manifest, load_manifest
+from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Superseded
 from lakekit.runs.table_metadata import Metadata, main_ancestry

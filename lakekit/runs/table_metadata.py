@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from lakekit.contracts import CONTROL_COLUMNS, Contract
+from lakekit.contract.contract import CONTROL_COLUMNS, Contract
 from lakekit.health import SMALL
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote

@@ -4,13 +4,13 @@ from collections import defaultdict
 
 from lakekit import layout
 from lakekit.errors import TerminalError, TooManyRejectedError
-from lakekit.landing import Manifest, load_manifest
+from lakekit.landing.validate import Verdict
+from lakekit.landing.validate import validate_landing as verdict_of
+from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import Clock, ObjectStore
 from lakekit.runs.documents import EndpointVerdicts, LandingVerdict, Run, read_run, to_json
 from lakekit.runs.record_failure import keep, rejection
-from lakekit.steps import ValidateLanding, ValidateLandingResult
-from lakekit.validate import Verdict
-from lakekit.validate import validate_landing as verdict_of
+from lakekit.steps.functions import ValidateLanding, ValidateLandingResult
 
 STEP = "validate_landing"
 

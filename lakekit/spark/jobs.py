@@ -12,22 +12,22 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
 
 from lakekit import layout
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
-from lakekit.job_steps import (
+from lakekit.models import Model
+from lakekit.ports import Clock, ObjectStore, TableLeases
+from lakekit.runs.documents import TablePlan, read_plan, to_json
+from lakekit.spark.maintain_tables import maintain_with_companions
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark_conf import CATALOG
+from lakekit.steps.jobs import (
     CreateTables,
     CreateTablesResult,
     MaintainTables,
     MaintainTablesResult,
     MergeScd2Result,
 )
-from lakekit.models import Model
-from lakekit.ports import Clock, ObjectStore, TableLeases
-from lakekit.runs.documents import TablePlan, read_plan, to_json
-from lakekit.spark.maintenance import maintain_with_companions
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
-from lakekit.spark_conf import CATALOG
 
 log = logging.getLogger(__name__)
 # Each table is a chain of small Spark jobs with the driver's own work in between.

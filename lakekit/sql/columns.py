@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
+from lakekit.contract.sqltypes import SqlType, can_widen, parse_type
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.identifiers import literal, quote, quote_table
-from lakekit.sqltypes import SqlType, can_widen, parse_type
 
 _NESTED = ("struct", "array", "map")
 

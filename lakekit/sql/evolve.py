@@ -4,22 +4,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
+from lakekit.contract.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.errors import SchemaMismatchError
-from lakekit.partitions import PartitionField, parse_partition_field, same_partition
+from lakekit.sql.added_columns import NOTES, with_added
 from lakekit.sql.columns import add_columns, evolve_columns, new_columns
-from lakekit.sql.fixed import refuse_what_is_fixed
 from lakekit.sql.identifiers import partition_field, quote_table
-from lakekit.sql.later import NOTES, with_added
+from lakekit.sql.immutable import refuse_what_is_fixed
 from lakekit.sql.line_hash import EVOLVED
 from lakekit.sql.rehash import must_rehash, rehash
-from lakekit.sql.renamed import (
-    EARLIER_NAMES,
-    is_noted,
-    names_over_time,
-    noted_names,
-    renamings,
-)
+from lakekit.sql.renames import EARLIER_NAMES, is_noted, names_over_time, noted_names, renamings
 from lakekit.sql.tables import (
     ARRIVED,
     DIGEST_DDL,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from lakekit.partitions import PartitionField
+from lakekit.contract.partitions import PartitionField
 
 
 def quote(name: str) -> str:

@@ -8,7 +8,7 @@ so that a digest from before a change of the contract says nothing afterwards.
 import hashlib
 import json
 
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
 from lakekit.sql.identifiers import quote
 
 DIGEST = ("_line_hash", "_line_check")

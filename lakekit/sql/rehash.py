@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
+from lakekit.contract.sqltypes import SqlType, parse_type
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import TRACKED_COLUMNS, TRACKED_FIELDS, marks
-from lakekit.sqltypes import SqlType, parse_type
 
 _Fields = tuple[object, ...]
 

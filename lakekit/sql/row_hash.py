@@ -8,9 +8,9 @@ the order of columns does not matter, and a value that moves to another column s
 import hashlib
 from collections.abc import Iterable
 
-from lakekit.contracts import Column, Contract
+from lakekit.contract.contract import Column, Contract
+from lakekit.contract.sqltypes import SqlType
 from lakekit.sql.identifiers import quote
-from lakekit.sqltypes import SqlType
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NESTED = ("array", "map", "struct")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lakekit.contracts import RESERVED, Contract
+from lakekit.contract.contract import RESERVED, Contract
 from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
 from lakekit.sql.line_hash import LINES, reading
 

@@ -7,7 +7,7 @@ from lakekit.aws.catalog import GlueCatalog
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logged_step
 from lakekit.runs.complete_run import complete_run
-from lakekit.steps import CompleteRun
+from lakekit.steps.functions import CompleteRun
 
 
 @logged_step

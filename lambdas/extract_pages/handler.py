@@ -6,7 +6,7 @@ from lakekit.aws.settings import read_settings
 from lakekit.aws.step import logged_step
 from lakekit.extract import SourceClient
 from lakekit.runs.extract_pages import extract_pages
-from lakekit.steps import ExtractPages
+from lakekit.steps.functions import ExtractPages
 
 
 @logged_step

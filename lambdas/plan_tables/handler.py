@@ -6,7 +6,7 @@ from lakekit.aws.catalog import GlueCatalog
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logged_step
 from lakekit.runs.plan_tables import plan_tables
-from lakekit.steps import PlanTables
+from lakekit.steps.functions import PlanTables
 
 
 @logged_step

@@ -5,7 +5,7 @@ from typing import Any
 from lakekit.aws.settings import read_settings, utc_now
 from lakekit.aws.step import logged_step
 from lakekit.runs.record_failure import record_failure
-from lakekit.steps import RecordFailure
+from lakekit.steps.functions import RecordFailure
 
 
 @logged_step

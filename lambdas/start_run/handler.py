@@ -7,7 +7,7 @@ from lakekit.aws.lease import Leases
 from lakekit.aws.settings import client, read_settings, utc_now
 from lakekit.aws.step import logged_step
 from lakekit.runs.start_run import start_run
-from lakekit.steps import StartRun
+from lakekit.steps.functions import StartRun
 
 
 @logged_step

@@ -5,7 +5,7 @@ from typing import Any
 from lakekit.aws.settings import read_settings, utc_now
 from lakekit.aws.step import logged_step
 from lakekit.runs.validate_landing import validate_landing
-from lakekit.steps import ValidateLanding
+from lakekit.steps.functions import ValidateLanding
 
 
 @logged_step

@@ -9,8 +9,8 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from sandbox.arguments import spread_inputs
-from sandbox.cli import app
+from lakekit.cli.arguments import spread_inputs
+from lakekit.cli.main import app
 from tests.docs.pages import ROOT, commands
 
 LAKEKIT = sorted({(page, text) for page, text in commands() if text.startswith("lakekit ")})

@@ -3,7 +3,7 @@
 import re
 
 from lakekit.batch import MergeResult
-from lakekit.history import History
+from lakekit.contract.history import History
 from tests.docs.pages import ROOT, read
 
 PAGE = read(ROOT / "docs/contracts.md")

@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
-from lakekit import job_steps, steps
-from lakekit.contracts import load_contract
-from lakekit.sources import load_source
+from lakekit.config.source import load_source
+from lakekit.contract.contract import load_contract
+from lakekit.steps import functions as steps
+from lakekit.steps import jobs as job_steps
 from tests.docs.pages import PAGES, ROOT, Snippet, headings, links, read, snippets
 
 STEPS = {

@@ -21,7 +21,7 @@ from lakekit.errors import (
     TableBusyError,
     UnknownSourceError,
 )
-from lakekit.job_steps import MergeScd2Result
+from lakekit.steps.jobs import MergeScd2Result
 from tests.lambdas.conftest import MACHINE, MAINTENANCE, Account, Context, call
 from tests.unit.runs.kit import published, table
 

@@ -6,9 +6,9 @@ import pytest
 
 from examples.airports.server import AirportsServer
 from lakekit import layout
-from lakekit.job_steps import MergeScd2Result
-from sandbox.aws import Sandbox
-from sandbox.readers import count_with_pyiceberg, open_table
+from lakekit.cli.readers import count_with_pyiceberg, open_table
+from lakekit.sandbox import Sandbox
+from lakekit.steps.jobs import MergeScd2Result
 from tests.sandboxes import ROOT, SECRET
 
 RELEASES = {"20240806": (28_226, 0), "20250909": (814, 770)}

@@ -8,7 +8,7 @@ from tests.sandboxes import ROOT
 
 def test_the_demo_runs_to_its_end():
     done = subprocess.run(
-        [sys.executable, "-m", "sandbox.demo"],
+        [sys.executable, "-m", "lakekit.cli.demo"],
         cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
 

@@ -10,10 +10,10 @@ from rich.console import Console, RenderableType
 
 from examples.airports.server import RELEASES
 from lakekit.batch import MergeResult
-from sandbox import demo, report
-from sandbox.history import History, Visit
-from sandbox.live import shown as visits_shown
-from sandbox.readers import Counts
+from lakekit.cli import demo, report
+from lakekit.cli.history import History, Visit
+from lakekit.cli.live import shown as visits_shown
+from lakekit.cli.readers import Counts
 
 
 def shown(renderable: RenderableType) -> str:

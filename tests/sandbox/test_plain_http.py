@@ -4,8 +4,8 @@ from typing import Any
 
 from werkzeug.test import Client
 
-from sandbox.aws.bridges.plain_http import KEY_HEADER, head_object
-from sandbox.aws.http import Gateway
+from lakekit.sandbox.bridges.plain_http import KEY_HEADER, head_object
+from lakekit.sandbox.http import Gateway
 
 
 def moto(environ: dict[str, Any], start_response: Any) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pyiceberg.catalog.glue import GlueCatalog
 
-from sandbox.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
+from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws import Sandbox
+from lakekit.sandbox import Sandbox
 
 
 @pytest.fixture

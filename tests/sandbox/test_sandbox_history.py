@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sandbox import live
-from sandbox.aws import Execution, Outcome
-from sandbox.history import History
+from lakekit.cli import live
+from lakekit.cli.history import History
+from lakekit.sandbox import Execution, Outcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ARN = "arn:aws:lambda:eu-west-1:1:function:fetch"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws import Sandbox
+from lakekit.sandbox import Sandbox
 from tests.sandboxes import ROOT
 
 JOB = Path(__file__).with_name("stand_in_job.py")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from sandbox.aws import Sandbox
-from sandbox.aws.bridges.queue_polling import failed_ids
-from sandbox.aws.functions import Answer
+from lakekit.sandbox import Sandbox
+from lakekit.sandbox.bridges.queue_polling import failed_ids
+from lakekit.sandbox.functions import Answer
 from tests.worlds import until
 
 

@@ -9,8 +9,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lakekit import layout
+from lakekit.cli.main import app
 from lakekit.sql.line_hash import DIGEST
-from sandbox.cli import app
 from tests.worlds import World, until
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws.intrinsics import UnknownFunctionError, resolve
-from sandbox.aws.resources import ResourceError, Resources
-from sandbox.aws.spark_conf import deployed
-from sandbox.aws.template import Assembly, digest, find_scripts, synthesise
+from lakekit.sandbox.intrinsics import UnknownFunctionError, resolve
+from lakekit.sandbox.resources import ResourceError, Resources
+from lakekit.sandbox.spark_conf import deployed
+from lakekit.sandbox.template import Assembly, digest, find_scripts, synthesise
 
 ROLE = "arn:aws:iam::111111111111:role/r"
 

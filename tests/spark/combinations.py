@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from lakekit.contracts import Contract, load_contract
+from lakekit.contract.contract import Contract, load_contract
 from tests.model.terms import Options
 
 TYPES = {

@@ -10,13 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch, MergeResult
-from lakekit.contracts import Contract, load_contract
-from lakekit.spark import known, sift, small, stage
-from lakekit.spark.context import Merge
-from lakekit.spark.iceberg import main_snapshot
+from lakekit.contract.contract import Contract, load_contract
+from lakekit.spark.iceberg.table import main_snapshot
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.plan import stage
 from lakekit.spark.preview import preview_merge
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.session import local_session, session_settings
+from lakekit.spark.run import Merge
+from lakekit.spark.session import tuning as small
+from lakekit.spark.session.session import local_session, session_settings
+from lakekit.spark.skip import lines as sift
+from lakekit.spark.skip import rows as known
 from tests.spark.landed import land
 from tests.spark.people import CONTRACT, TIMED
 from tests.spark.phases import ann, ben

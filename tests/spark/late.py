@@ -3,7 +3,7 @@
 A record is named by its day of January, the day it holds from; a run by the day of its extract.
 """
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import CONTRACT
 
 TEXT = CONTRACT.replace(

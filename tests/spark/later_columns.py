@@ -1,6 +1,6 @@
 """Contracts to which columns come later."""
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.late import TEXT
 
 

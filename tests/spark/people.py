@@ -1,6 +1,6 @@
 """The contract of people that most tests merge by, its variants, and three of these people."""
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 
 CONTRACT = """
 contract: people

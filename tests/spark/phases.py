@@ -8,8 +8,10 @@ import pytest
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from lakekit.spark import publish, scd2, writing
-from lakekit.spark.facts import Facts
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.journal import Facts
+from lakekit.spark.write import publish
+from lakekit.spark.write import write as writing
 
 # What is called next when a phase has ended; of the last one, what ended it.
 NEXT = {

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
-from lakekit.spark.rebuild import Run, Scope, rebuild_table
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
+from lakekit.contract.contract import load_contract
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import ARRIVED
 from tests.spark.landed import land

@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
-from lakekit.spark import rebuild
-from lakekit.spark.iceberg import main_snapshot
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.iceberg.table import main_snapshot
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.rebuild import rebuild
 from tests.model.admission import accepted, admit, history
 from tests.model.terms import Row, Run, comparable, content, is_delete, stored, tracked
 from tests.spark.combinations import Combination

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from lakekit.batch import Batch
-from lakekit.contracts import Contract
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.contract.contract import Contract
+from lakekit.spark.merge_scd2 import merge_scd2
 from tests.spark.landed import land
 from tests.spark.people import CONTRACT
 

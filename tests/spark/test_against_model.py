@@ -7,10 +7,11 @@ from itertools import cycle
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import LateExtractError
-from lakekit.spark import context, small
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark import run as context
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.session import tuning as small
 from tests.conftest import HISTORIES
 from tests.model.admission import history
 from tests.model.terms import comparable

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.conftest import HISTORIES
 from tests.spark.combinations import ALL_KINDS, CHANGES, SCOPED, Combination
 from tests.spark.random_histories import random_runs

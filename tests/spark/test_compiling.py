@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import ANN, BEN, CONTRACT, REFUSED, TIMED
 from tests.tiers import long
 

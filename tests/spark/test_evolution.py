@@ -2,10 +2,10 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark import scd2
-from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.later import LATER_COLUMNS
+from lakekit.contract.contract import load_contract
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.sql.added_columns import LATER_COLUMNS
 from tests.spark.late import TEXT, at, told
 from tests.spark.people import CONTRACT
 from tests.tiers import long

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark.tables import create_or_evolve
+from lakekit.contract.contract import load_contract
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.late import TEXT, at, told
 from tests.spark.people import CONTRACT
 

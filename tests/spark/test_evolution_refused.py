@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.people import CONTRACT
 from tests.spark.test_evolution import FEWER, A, B
 from tests.tiers import long

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import CONTRACT
 
 PRICED = load_contract(CONTRACT.replace("name, type: string", 'name, type: "decimal(10,2)"'))

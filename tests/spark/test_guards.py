@@ -3,11 +3,14 @@
 import pytest
 from pyspark.sql import functions as F
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark import balance, pin, publish, scd2, stage
-from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import main_snapshot
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.iceberg import baseline as pin
+from lakekit.spark.iceberg.table import main_snapshot
+from lakekit.spark.journal import Facts
+from lakekit.spark.plan import stage
+from lakekit.spark.write import publish
 from lakekit.sql import row_hash
 from lakekit.sql.identifiers import quote
 from tests.spark.people import BEN, CONTRACT, SILENT, TIMED
@@ -45,11 +48,11 @@ def test_without_the_first_look_what_was_planned_on_another_head_is_published(
 
     With the guard: `test_interleavings.py::test_another_merge[plan]`.
     """
-    real, refused = publish.open_branch, []
+    real, refused, refuse = publish.open_branch, [], publish.refuse_miscounted
 
     def count_rows(*asked):
         try:
-            balance.refuse_miscounted(*asked)
+            refuse(*asked)
         except InvariantViolatedError as error:
             refused.append(str(error))
             raise

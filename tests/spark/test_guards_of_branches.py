@@ -4,9 +4,12 @@ from functools import partial
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark import balance, publish, small, writing
+from lakekit.spark.session import tuning as small
+from lakekit.spark.write import publish
+from lakekit.spark.write import publish as balance
+from lakekit.spark.write import write as writing
 from tests.spark.people import BEN, CONTRACT, MOVED, TIMED
 from tests.spark.phases import ann
 

@@ -2,9 +2,11 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark import pin, scd2, writing
-from lakekit.spark.tables import create_or_evolve
+from lakekit.contract.contract import load_contract
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.iceberg import baseline as pin
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.write import write as writing
 from tests.spark.later_columns import grown
 from tests.spark.people import TIMED_TEXT
 from tests.spark.phases import (

@@ -1,6 +1,6 @@
 """What a run that crashed has told the companion already, and what others make of it meanwhile."""
 
-from lakekit.spark import branch
+from lakekit.spark.iceberg import branch
 from tests.spark.people import TIMED
 from tests.spark.phases import ann, at_the_end_of, ben, crash_at_the_end_of
 

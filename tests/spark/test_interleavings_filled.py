@@ -8,10 +8,12 @@ from functools import partial
 import pytest
 from pyspark.errors import PySparkException
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import described, filled, tables
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark import backfill as filled
+from lakekit.spark.schema import create_tables as tables
+from lakekit.spark.schema import describe as described
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.late import SCOPED, at, told
 from tests.spark.later_columns import GROWN
 from tests.spark.later_columns import grown as with_columns

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.spark import publish
+from lakekit.spark.write import publish
 from tests.spark.people import REFUSED, SILENT, TIMED
 from tests.spark.phases import ann, at_the_end_of, ben, compaction, crash_at_the_end_of, expiry
 from tests.tiers import long

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from lakekit import layout
-from lakekit.spark import small
+from lakekit.spark.session import tuning as small
 from tests.conftest import HISTORIES
 from tests.model.admission import accepted, admit
 from tests.spark.combinations import DEFAULT, LONG

@@ -5,9 +5,10 @@ import re
 import pytest
 from pyspark.sql import functions as F
 
-from lakekit.contracts import load_contract
-from lakekit.spark import known, stage
-from lakekit.spark.sift import read_whole
+from lakekit.contract.contract import load_contract
+from lakekit.spark.plan import stage
+from lakekit.spark.skip import rows as known
+from lakekit.spark.skip.lines import read_whole
 from tests.spark.people import ANN, BEN, CONTRACT, MOVED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")

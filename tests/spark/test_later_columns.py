@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.later import LATER_COLUMNS, LATER_UNTIL
+from lakekit.contract.contract import load_contract
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.sql.added_columns import LATER_COLUMNS, LATER_UNTIL
 from tests.spark.later_columns import grown
 from tests.spark.people import CONTRACT
 from tests.tiers import long

@@ -5,10 +5,10 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.layout import facts_table
-from lakekit.spark import plan
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.plan import plan
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.late import TEXT, at, told
 from tests.spark.later_columns import GROWN, ZIP, contracts
 from tests.tiers import long

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.conftest import HISTORIES
 from tests.model.terms import UNKNOWN, Record, Run
 from tests.spark.combinations import CHANGES, MOVED, PARTIAL, SCOPED, Combination

@@ -5,7 +5,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.late import at, gone, told
 from tests.spark.later_columns import ZIP, contracts
 from tests.tiers import long

@@ -6,11 +6,11 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import maintenance
-from lakekit.spark.maintenance import maintain_table
-from lakekit.spark.reading import changes_between
+from lakekit.spark import maintain_tables as maintenance
+from lakekit.spark.maintain_tables import maintain_table
+from lakekit.spark.query import changes_between
 from tests.spark.people import CONTRACT
 from tests.spark.phases import before_scans
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
-from lakekit.spark import scd2
-from lakekit.spark.lines import file_uri
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.contract.contract import load_contract
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.read.lines import file_uri
 from tests.spark.people import CONTRACT
 from tests.tiers import long
 

@@ -4,14 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import (
     CommitConflictError,
     LateExtractError,
     TooManyDeletedError,
     TooManyRejectedError,
 )
-from lakekit.spark import publish, scd2
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.write import publish
 from tests.spark.people import ANN, BEN, CONTRACT
 from tests.tiers import long
 

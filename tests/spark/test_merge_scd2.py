@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark.iceberg import main_snapshot
+from lakekit.contract.contract import load_contract
+from lakekit.spark.iceberg.table import main_snapshot
 from lakekit.sql.line_hash import DIGEST
 from tests.spark.people import ANN, CONTRACT, TIMED
 from tests.tiers import long

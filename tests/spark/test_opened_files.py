@@ -4,7 +4,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from lakekit.spark import late_facts
+from lakekit.spark.late import events as late_facts
 from tests.spark.people import ANN, BEN, TIMED
 from tests.spark.physical_plans import files
 

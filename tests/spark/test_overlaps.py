@@ -8,8 +8,8 @@ import pytest
 from pyspark import inheritable_thread_target
 
 from lakekit.batch import Batch
-from lakekit.spark import small
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.session import tuning as small
 from tests.spark.people import SILENT
 from tests.spark.phases import ann, at_the_end_of
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from pyspark.sql import DataFrame
 
-from lakekit.spark import context, stage
-from lakekit.spark.session import session_settings
+from lakekit.spark.plan import stage
+from lakekit.spark.session import tuning
+from lakekit.spark.session.session import session_settings
 from lakekit.sql.line_hash import DIGEST
 from tests.spark.people import ANN, BEN, TIMED
 from tests.spark.physical_plans import (
@@ -172,7 +173,7 @@ def test_a_change_set_too_large_for_one_worker_is_not_sent_to_all(
 ):
     load(1, ANN, BEN)
     merge_plans.clear()
-    monkeypatch.setattr(context, "MOST_SENT", 1)
+    monkeypatch.setattr(tuning, "MOST_SENT", 1)
 
     load(2, {**ANN, "city": "Rome"}, {**BEN, "city": "Bern"})
 

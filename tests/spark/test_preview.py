@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import LateExtractError, TooManyDeletedError
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.merge_scd2 import merge_scd2
 from tests.spark.late import at
 from tests.spark.people import CONTRACT, SILENT, TIMED
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import CONTRACT
 from tests.tiers import long
 

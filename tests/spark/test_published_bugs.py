@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import CONTRACT
 from tests.spark.stories import SEQUENCED, Story, at, ids, tell
 

@@ -13,12 +13,13 @@ import pyspark
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
-from lakekit.spark import maintenance, small
-from lakekit.spark.jars import PACKAGES, S3_PACKAGES, class_path
-from lakekit.spark.maintenance import maintain_table
-from lakekit.spark.reading import changes_between
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.contract.contract import load_contract
+from lakekit.spark import maintain_tables as maintenance
+from lakekit.spark.maintain_tables import maintain_table
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.query import changes_between
+from lakekit.spark.session import tuning as small
+from lakekit.spark.session.jars import PACKAGES, S3_PACKAGES, class_path
 from tests.spark.people import ANN, BEN, CONTRACT
 
 # Manifests so small that files of two partitions need not share one.

@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import DataFrame
 
 from lakekit.batch import Batch, MergeResult
-from lakekit.contracts import load_contract
-from lakekit.spark import small
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.contract.contract import load_contract
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.session import tuning as small
 from tests.spark.people import CONTRACT
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import TooManyDeletedError
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.people import ANN, BEN, CONTRACT, TIMED
 from tests.spark.phases import at_the_end_of, crash_at_the_end_of
 

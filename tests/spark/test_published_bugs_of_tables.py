@@ -2,10 +2,10 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError, TooManyDeletedError
-from lakekit.spark.iceberg import load_table
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.iceberg.table import load_table
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.people import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import InvariantViolatedError
-from lakekit.spark import quarantine, scd2
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.write import quarantine
 from tests.spark.people import ANN, BEN, CONTRACT
 
 TIES = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], tie_break: quarantine"))

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.reading import changes_between, current_rows, rows_as_of
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.sql import reading
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.query import changes_between, current_rows, rows_as_of
+from lakekit.sql import queries as reading
 from tests.docs.pages import ROOT, snippets
 from tests.spark.people import CONTRACT
 

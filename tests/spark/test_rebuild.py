@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidStepInputError, InvariantViolatedError
-from lakekit.spark.evidence import published_runs, shown_runs, told_runs
-from lakekit.spark.given_keys import read_keys
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.iceberg.published_runs import published_runs, shown_runs, told_runs
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.rebuild.job import read_keys
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.people import CONTRACT
 from tests.spark.rebuilt import NEW, World, person, shadows
 from tests.tiers import long

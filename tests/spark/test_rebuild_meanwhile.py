@@ -2,15 +2,15 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
-from lakekit.spark import rebuild
-from lakekit.spark.evidence import seen_runs, told_runs
-from lakekit.spark.iceberg import load_table, main_snapshot
-from lakekit.spark.pin import pin
-from lakekit.spark.rebuild import rebuild_table
-from lakekit.spark.tables import create_or_evolve
-from lakekit.sql.later import later_columns
+from lakekit.spark.iceberg.baseline import pin
+from lakekit.spark.iceberg.published_runs import seen_runs, told_runs
+from lakekit.spark.iceberg.table import load_table, main_snapshot
+from lakekit.spark.rebuild import rebuild
+from lakekit.spark.rebuild.rebuild import rebuild_table
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.sql.added_columns import later_columns
 from tests.spark.phases import crash_at_the_end_of
 from tests.spark.rebuilt import NEW, World, person, shadows
 

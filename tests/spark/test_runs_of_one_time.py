@@ -6,7 +6,7 @@ each story is a late change, by which the table asks again what was said.
 
 import pytest
 
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.sql.tables import ARRIVED
 from tests.spark.late import TIMED, at, gone, told, with_history
 from tests.spark.rebuilt import World, person

@@ -5,7 +5,7 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.late import TEXT, at, gone, told, with_history
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
-from lakekit.spark.scd2 import merge_scd2
+from lakekit.spark.merge_scd2 import merge_scd2
 from tests.spark.late import at, gone, told, with_history
 from tests.spark.people import CONTRACT
 from tests.tiers import long

@@ -5,9 +5,9 @@ A record is named by its day of January, the day it holds from; a run by the day
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.late import TEXT, at, gone, told, with_history
 from tests.tiers import long
 

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark import quarantine, sift, stage
+from lakekit.contract.contract import load_contract
+from lakekit.spark.plan import stage
+from lakekit.spark.skip import lines as sift
+from lakekit.spark.write import quarantine
 from tests.spark.people import ANN, BEN, CAT, CONTRACT, MOVED, TIMED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")

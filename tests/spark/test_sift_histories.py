@@ -8,8 +8,9 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakekit import layout
-from lakekit.spark import sift, stage
-from lakekit.spark.sift import read_whole
+from lakekit.spark.plan import stage
+from lakekit.spark.skip import lines as sift
+from lakekit.spark.skip.lines import read_whole
 from tests.conftest import HISTORIES
 from tests.model.terms import Run
 from tests.spark.combinations import DEFAULT, LONG

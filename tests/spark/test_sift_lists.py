@@ -2,7 +2,9 @@
 
 import pytest
 
-from lakekit.spark import digests, lines, sift
+from lakekit.spark.read import lines
+from lakekit.spark.skip import digests
+from lakekit.spark.skip import lines as sift
 from lakekit.sql.line_hash import DIGEST
 from tests.spark.people import ANN, BEN, CAT, MOVED
 

@@ -6,12 +6,12 @@ import pytest
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from lakekit.contracts import load_contract
-from lakekit.spark import stage
-from lakekit.spark.base import SHOWN
-from lakekit.spark.counts import based_counts
-from lakekit.spark.order import Sight
-from lakekit.spark.shown import shown_counts
+from lakekit.contract.contract import load_contract
+from lakekit.spark.diff.compare import SHOWN
+from lakekit.spark.diff.metrics import based_counts
+from lakekit.spark.diff.state import Sight
+from lakekit.spark.plan import stage
+from lakekit.spark.skip.lines import shown_counts
 from tests.spark.people import ANN, BEN, CAT, CONTRACT, TIMED
 
 pytestmark = pytest.mark.usefixtures("every_table_is_large")

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.layout import facts_table
-from lakekit.spark import sift
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.skip import lines as sift
 from lakekit.sql.line_hash import DIGEST, LINES, reading
 from tests.spark.people import ANN, BEN, CAT, CONTRACT, MOVED, TIMED, TIMED_TEXT
 

@@ -6,9 +6,11 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.errors import TooManyRejectedError
-from lakekit.spark import context, scd2, small
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.small import PLANNED_ONCE as ONCE
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark import run as context
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.session import tuning as small
+from lakekit.spark.session.tuning import PLANNED_ONCE as ONCE
 from tests.spark.people import TIMED
 
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled": "true"}

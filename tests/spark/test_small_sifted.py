@@ -2,9 +2,12 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark import context, sift, small, stage
-from lakekit.spark.small import PLANNED_ONCE as ONCE
+from lakekit.contract.contract import load_contract
+from lakekit.spark import run as context
+from lakekit.spark.plan import stage
+from lakekit.spark.session import tuning as small
+from lakekit.spark.session.tuning import PLANNED_ONCE as ONCE
+from lakekit.spark.skip import lines as sift
 from tests.spark.people import CONTRACT
 
 

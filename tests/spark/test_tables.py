@@ -1,11 +1,11 @@
 import pytest
 
 from lakekit import layout
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.described import describe_table
-from lakekit.spark.iceberg import table_property
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.iceberg.table import table_property
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.schema.describe import describe_table
 from tests.spark.people import CONTRACT, TIMED
 
 MORE = load_contract(

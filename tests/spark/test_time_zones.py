@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
-from lakekit.spark.context import Merge
-from lakekit.spark.maintenance import table_health
+from lakekit.contract.contract import load_contract
+from lakekit.spark.maintain_tables import table_health
+from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.preview import preview_merge
-from lakekit.spark.rebuild import Run, Scope, rebuild_table
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.session import session_settings
-from lakekit.spark.tables import create_or_evolve
+from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.run import Merge
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.session.session import session_settings
 from tests.spark.people import CONTRACT
 from tests.tiers import long
 

@@ -11,14 +11,17 @@ import pytest
 from pyspark import inheritable_thread_target
 
 from lakekit.batch import Batch
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import CommitConflictError
-from lakekit.spark import branch, publish, small
-from lakekit.spark.branch import branch_name, drop_branch, give_up, open_branch, work_of
-from lakekit.spark.facts import Facts
-from lakekit.spark.iceberg import load_table, main_snapshot
-from lakekit.spark.scd2 import merge_scd2
-from lakekit.spark.tables import create_or_evolve
+from lakekit.layout import branch_name
+from lakekit.spark.iceberg import branch
+from lakekit.spark.iceberg.branch import drop_branch, give_up, open_branch, work_of
+from lakekit.spark.iceberg.table import load_table, main_snapshot
+from lakekit.spark.journal import Facts
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.session import tuning as small
+from lakekit.spark.write import publish
 from tests.spark.people import ANN, BEN, CONTRACT, MOVED, SILENT, TIMED_TEXT
 
 APPENDED = load_contract(CONTRACT.replace("keys: [id], max_deleted_ratio: 1", "mode: append"))

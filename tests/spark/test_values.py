@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from tests.spark.people import ANN, BEN, CONTRACT, TIMED
 from tests.tiers import long
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.spark import small
+from lakekit.contract.contract import load_contract
+from lakekit.spark.session import tuning as small
 from tests.spark.people import ANN, BEN, CONTRACT
 from tests.spark.phases import crash_at_the_end_of
 from tests.tiers import long

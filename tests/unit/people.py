@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidContractError
 
 GOOD = """

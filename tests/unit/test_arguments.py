@@ -1,8 +1,8 @@
 import pytest
 
+from lakekit.cli.arguments import make_batch, pair_runs, spread_inputs
+from lakekit.cli.output import render
 from lakekit.errors import InvalidStepInputError
-from sandbox.arguments import make_batch, pair_runs, spread_inputs
-from sandbox.output import render
 
 
 def test_a_time_closes_the_run_of_the_inputs_before_it():

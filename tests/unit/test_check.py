@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from sandbox.cli import app
+from lakekit.cli.main import app
 
 CONTRACT = Path("config/contracts/airports.yaml")
 SOURCE = Path("config/sources/airports_api.yaml")

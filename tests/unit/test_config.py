@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekit.config import default_folder, read_contracts, read_source, read_sources
+from lakekit.config.load import default_folder, read_contracts, read_source, read_sources
 from lakekit.errors import InvalidContractError, UnknownSourceError
 
 ROOT = Path(__file__).parents[2]
@@ -73,11 +73,13 @@ def test_the_repository_has_its_configuration_beside_the_package() -> None:
 def test_finds_its_configuration_inside_a_zip(tmp_path: Path, folder: Path) -> None:
     archive = tmp_path / "library.zip"
     with zipfile.ZipFile(archive, "w") as bundle:
-        for path in (ROOT / "lakekit").glob("*.py"):
-            bundle.write(path, f"lakekit/{path.name}")
+        for path in (ROOT / "lakekit").rglob("*.py"):
+            bundle.write(path, path.relative_to(ROOT))
         for path in folder.rglob("*.yaml"):
             bundle.write(path, f"config/{path.relative_to(folder)}")
-    code = "from lakekit import config as c; print(c.read_source(c.default_folder(), 'a').source)"
+    code = (
+        "from lakekit.config import load as c; print(c.read_source(c.default_folder(), 'a').source)"
+    )
 
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lakekit.contracts import Contract, history_faults, load_contract
+from lakekit.contract.contract import Contract, history_faults, load_contract
+from lakekit.contract.history import History
 from lakekit.errors import InvalidContractError
-from lakekit.history import History
 from tests.unit.people import GOOD
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekit.environment import load_environment
+from lakekit.config.environment import load_environment
 from lakekit.errors import InvalidEnvironmentError
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.landing import (
+from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
     Part,

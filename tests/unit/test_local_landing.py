@@ -9,7 +9,7 @@ import pytest
 
 from lakekit.batch import Batch
 from lakekit.errors import LandingCorruptError, LateExtractError, TableBusyError
-from sandbox.landing import DOCUMENT, Landing
+from lakekit.local.landing import DOCUMENT, Landing
 
 
 def batch(folder: Path, run_id: str, text: str = "{}", day: int = 1) -> Batch:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from time import time
 
-from lakekit.spark.staging import own_place
-from sandbox.local import staging_of, tidy_staging
+from lakekit.local.warehouse import staging_of, tidy_staging
+from lakekit.spark.session.staging import own_place
 
 
 def test_only_what_a_killed_run_left_long_ago_is_removed(tmp_path: Path) -> None:

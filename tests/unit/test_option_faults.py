@@ -4,9 +4,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
+from lakekit.contract.history import History
 from lakekit.errors import InvalidContractError
-from lakekit.history import History
 
 TYPES = {
     "id": "int",

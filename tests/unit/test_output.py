@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from sandbox.output import render_samples, to_json
+from lakekit.cli.output import render_samples, to_json
 
 FIRST, LAST = datetime.min, datetime.max
 SEEN = {"at": FIRST, "by": {"x": LAST}}

@@ -1,7 +1,7 @@
 import pytest
 
+from lakekit.config.source import ApiKeyAuth, load_source
 from lakekit.errors import InvalidContractError
-from lakekit.sources import ApiKeyAuth, load_source
 
 AIRPORTS = """
 source: airports_api

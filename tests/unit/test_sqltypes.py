@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakekit.sqltypes import can_widen, parse_type
+from lakekit.contract.sqltypes import can_widen, parse_type
 
 
 @pytest.mark.parametrize(

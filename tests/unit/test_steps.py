@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from lakekit.errors import InvalidStepInputError
-from lakekit.events import StepModel, job_arguments
-from lakekit.job_steps import MergeScd2, RebuildTable
-from lakekit.steps import ExtractPagesResult, RecordFailure, StartRun, ValidateLanding
+from lakekit.steps.events import StepModel, job_arguments
+from lakekit.steps.functions import ExtractPagesResult, RecordFailure, StartRun, ValidateLanding
+from lakekit.steps.jobs import MergeScd2, RebuildTable
 
 START: dict[str, Any] = {
     "run_id": "r-1", "started_at": "2026-01-01T00:00:00.123Z", "source": "s",

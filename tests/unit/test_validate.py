@@ -4,10 +4,10 @@ from hashlib import sha256
 
 import pytest
 
-from lakekit.contracts import Contract, load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LandingCorruptError
-from lakekit.landing import LandingWriter, Manifest, Part, Request
-from lakekit.validate import validate_landing
+from lakekit.landing.validate import validate_landing
+from lakekit.landing.writer import LandingWriter, Manifest, Part, Request
 from tests.fakes import MemoryObjectStore
 
 PREFIX = "raw/s/e/20260101_000000/"

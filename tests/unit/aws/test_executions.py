@@ -5,7 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lakekit import layout
 from lakekit.aws.executions import Executions, Owners
-from lakekit.events import RunId
+from lakekit.steps.events import RunId
 from tests.unit.aws.conftest import Stubs
 
 MACHINE = "arn:aws:states:eu-central-1:123456789012:stateMachine:load_source"

@@ -8,9 +8,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from lakekit.endpoints import Endpoint
+from lakekit.config.source import Source
+from lakekit.contract.endpoint import Endpoint
 from lakekit.extract import Page, SourceClient, extract_pages
-from lakekit.sources import Source
 
 SECRET = "s3cret-value"  # noqa: S105
 

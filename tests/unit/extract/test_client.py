@@ -3,6 +3,7 @@
 import pytest
 from werkzeug import Response
 
+from lakekit.config.source import Source
 from lakekit.errors import (
     CallBudgetExceededError,
     LakekitError,
@@ -11,7 +12,6 @@ from lakekit.errors import (
     SourceUnavailableError,
 )
 from lakekit.extract import SourceClient
-from lakekit.sources import Source
 from tests.unit.extract.conftest import SECRET, Api, page_of
 
 

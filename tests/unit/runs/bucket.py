@@ -5,9 +5,9 @@ from typing import Any
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
-from lakekit.contracts import Contract
-from lakekit.job_steps import MergeScd2Result
-from lakekit.landing import load_manifest
+from lakekit.contract.contract import Contract
+from lakekit.landing.writer import load_manifest
+from lakekit.replay.merged_runs import Seen, Shown, merged_runs
 from lakekit.runs.documents import (
     Plan,
     Superseded,
@@ -16,8 +16,8 @@ from lakekit.runs.documents import (
     to_json,
     write_once,
 )
-from lakekit.runs.merged_runs import Seen, Shown, merged_runs
 from lakekit.runs.plan_tables import batch_of
+from lakekit.steps.jobs import MergeScd2Result
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from lakekit import layout
-from lakekit.contracts import Contract, load_contract
+from lakekit.config.source import Source, load_source
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError
 from lakekit.extract import Answer
-from lakekit.landing import LandingWriter, Manifest, Request, publish
+from lakekit.landing.writer import LandingWriter, Manifest, Request, publish
 from lakekit.runs.documents import Run, write_once
 from lakekit.runs.plan_tables import plan_tables
-from lakekit.sources import Source, load_source
-from lakekit.steps import PlanTables, PlanTablesResult
+from lakekit.steps.functions import PlanTables, PlanTablesResult
 from tests.fakes import MemoryObjectStore
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -5,11 +5,11 @@ import pytest
 from lakekit import layout
 from lakekit.batch import MergeResult
 from lakekit.errors import MissingEvidenceError
-from lakekit.job_steps import MergeScd2Result
 from lakekit.runs.complete_run import TableLoaded, complete_run
 from lakekit.runs.documents import to_json
 from lakekit.runs.plan_tables import plan_tables
-from lakekit.steps import CompleteRun, CompleteRunResult, ExtractPagesResult, PlanTables
+from lakekit.steps.functions import CompleteRun, CompleteRunResult, ExtractPagesResult, PlanTables
+from lakekit.steps.jobs import MergeScd2Result
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import (
     NOON,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from lakekit.contracts import Column
+from lakekit.contract.contract import Column
 from lakekit.errors import SourceShapeError
-from lakekit.runs.csv_records import csv_records
+from lakekit.landing.csv import csv_records
 from tests.unit.runs.kit import contract
 
 

@@ -3,10 +3,10 @@ from datetime import UTC, datetime
 import pytest
 
 from lakekit import layout
-from lakekit.contracts import load_contract
+from lakekit.config.source import load_source
+from lakekit.contract.contract import load_contract
 from lakekit.errors import LandingCorruptError, UnknownSourceError
 from lakekit.runs.documents import Plan, Run, TablePlan, read_plan, read_run, write_once
-from lakekit.sources import load_source
 from tests.fakes import MemoryObjectStore
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from lakekit.errors import (
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.landing import load_manifest
+from lakekit.landing.writer import load_manifest
 from lakekit.runs.extract_pages import extract_pages
-from lakekit.steps import ExtractPages, ExtractPagesResult
+from lakekit.steps.functions import ExtractPages, ExtractPagesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, Api, begun, landed
 
@@ -165,7 +165,7 @@ def test_a_missing_marker_is_written_again() -> None:
 
 
 def test_refuses_to_take_what_was_dropped_at_its_place_for_its_own() -> None:
-    from lakekit.landing import Request  # noqa: PLC0415
+    from lakekit.landing.writer import Request  # noqa: PLC0415
 
     story = Story(Api(1))
     landed(story.store, {"id": 1}, request=Request(url="memory://inbox/x"))

@@ -6,7 +6,7 @@ from moto import mock_aws
 
 from lakekit import layout
 from lakekit.aws.object_store import S3ObjectStore
-from lakekit.runs.merged_runs import Shown
+from lakekit.replay.merged_runs import Shown
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.bucket import OLD, Bucket, result
 from tests.unit.runs.kit import NOON, begun, contract, landed

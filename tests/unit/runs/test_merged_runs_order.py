@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from lakekit.runs.merged_runs import Shown
+from lakekit.replay.merged_runs import Shown
 from tests.unit.runs.bucket import NEW, OLD, Bucket, result
 from tests.unit.runs.kit import NOON
 

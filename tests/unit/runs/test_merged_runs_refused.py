@@ -6,7 +6,7 @@ import pytest
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, MissingEvidenceError
-from lakekit.runs.merged_runs import Shown
+from lakekit.replay.merged_runs import Shown
 from tests.unit.runs.bucket import OLD, Bucket, result
 from tests.unit.runs.kit import NOON, begun, landed
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from lakekit.contracts import Column
+from lakekit.contract.contract import Column
 from lakekit.errors import SchemaMismatchError
-from lakekit.landing import load_manifest
+from lakekit.landing.writer import load_manifest
 from lakekit.runs.documents import read_plan
 from lakekit.runs.plan_tables import plan_tables
-from lakekit.steps import PlanTables, PlanTablesResult
+from lakekit.steps.functions import PlanTables, PlanTablesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, Catalog, begun, contract, landed, plan, table
 

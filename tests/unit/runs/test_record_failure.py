@@ -2,7 +2,7 @@ from typing import Any
 
 from lakekit.runs.documents import FailureRecord, read_document
 from lakekit.runs.record_failure import record_failure
-from lakekit.steps import RecordFailure
+from lakekit.steps.functions import RecordFailure
 from tests.fakes import ManualClock, MemoryObjectStore
 from tests.unit.runs.kit import Leases, begun
 

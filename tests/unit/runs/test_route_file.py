@@ -9,11 +9,11 @@ import pytest
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.landing import Manifest, load_manifest, pending_keys
+from lakekit.landing.validate import validate_landing
+from lakekit.landing.writer import Manifest, load_manifest, pending_keys
 from lakekit.runs.plan_tables import batch_of
 from lakekit.runs.route_file import route_file
-from lakekit.steps import LoadRequest, RouteFile, RouteFileResult
-from lakekit.validate import validate_landing
+from lakekit.steps.functions import LoadRequest, RouteFile, RouteFileResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, contract, landed
 

@@ -7,7 +7,7 @@ from lakekit import layout
 from lakekit.errors import InvalidStepInputError, TableBusyError, UnknownSourceError
 from lakekit.runs.documents import read_run
 from lakekit.runs.start_run import start_run
-from lakekit.steps import StartRun, StartRunResult
+from lakekit.steps.functions import StartRun, StartRunResult
 from tests.fakes import ManualClock, MemoryObjectStore
 from tests.unit.runs.kit import NOON, SOURCE, Leases, contract, landed
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from lakekit import layout
-from lakekit.contracts import Column
+from lakekit.contract.contract import Column
 from lakekit.runs.documents import Superseded, SupersededLandings, read_document, read_plan
-from lakekit.steps import PlanTablesResult
+from lakekit.steps.functions import PlanTablesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed, plan, published, table
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.contracts import Column, Contract, Maintenance, Snapshots, Table
+from lakekit.contract.contract import Column, Contract, Maintenance, Snapshots, Table
 from lakekit.runs.table_metadata import main_ancestry, must_evolve, wants_maintenance
 from lakekit.sql.tables import table_properties
 from tests.unit.runs.kit import contract, snapshot, table

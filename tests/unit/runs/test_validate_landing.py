@@ -4,7 +4,7 @@ from lakekit import layout
 from lakekit.errors import LandingCorruptError, TooManyRejectedError
 from lakekit.runs.documents import EndpointVerdicts, FailureRecord, read_document
 from lakekit.runs.validate_landing import validate_landing
-from lakekit.steps import ExtractPagesResult, ValidateLanding, ValidateLandingResult
+from lakekit.steps.functions import ExtractPagesResult, ValidateLanding, ValidateLandingResult
 from tests.fakes import ManualClock, MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed
 

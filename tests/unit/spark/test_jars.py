@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from lakekit.spark.jars import cached_jars, trust_options
+from lakekit.spark.session.jars import cached_jars, trust_options
 
 
 def test_the_jars_are_cached_below_the_home_of_the_shell(monkeypatch, tmp_path):

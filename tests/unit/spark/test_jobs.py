@@ -7,9 +7,9 @@ import pytest
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.errors import LateExtractError
-from lakekit.job_steps import MergeScd2, MergeScd2Result
 from lakekit.runs.documents import Plan, TablePlan, read_document, write_once
 from lakekit.spark import jobs
+from lakekit.steps.jobs import MergeScd2, MergeScd2Result
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, contract
 

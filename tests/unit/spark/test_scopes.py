@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from lakekit.contracts import Contract, load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.scopes import known_scopes
-from lakekit.sql.renamed import EARLIER_NAMES, noted_names, renamings
+from lakekit.spark.journal import known_scopes
+from lakekit.sql.renames import EARLIER_NAMES, noted_names, renamings
 
 
 def scoped(*columns: str) -> Contract:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lakekit.contracts import Contract
+from lakekit.contract.contract import Contract
 from lakekit.sql import evolve as evolving
 from lakekit.sql.line_hash import DIGEST
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql import evolve as evolving
+from lakekit.sql.added_columns import LATER_COLUMNS
 from lakekit.sql.columns import evolve_columns
-from lakekit.sql.later import LATER_COLUMNS
-from lakekit.sql.renamed import EARLIER_NAMES
+from lakekit.sql.renames import EARLIER_NAMES
 from lakekit.sql.tables import create_table, table_properties
 from tests.unit.sql.conftest import evolve_table
 

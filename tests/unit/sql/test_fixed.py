@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakekit.contracts import Contract, load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.renamed import EARLIER_NAMES
+from lakekit.sql.renames import EARLIER_NAMES
 from lakekit.sql.tables import table_properties
 from tests.unit.sql.conftest import evolve_table
 

@@ -1,7 +1,7 @@
 import json
 from datetime import datetime
 
-from lakekit.sql.later import (
+from lakekit.sql.added_columns import (
     LATER_COLUMNS,
     LATER_FILLED,
     LATER_SCOPES,

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from lakekit.sql import reading
+from lakekit.sql import queries as reading
 
 FIRST, LAST = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC)
 TEXTS = {

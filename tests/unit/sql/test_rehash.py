@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
+from lakekit.contract.contract import load_contract
 from lakekit.sql.tables import table_properties
 from tests.unit.sql.conftest import evolve_table
 

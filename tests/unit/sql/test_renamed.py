@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakekit.contracts import load_contract
-from lakekit.sql.renamed import missed_renamings, with_known_names
+from lakekit.contract.contract import load_contract
+from lakekit.sql.renames import missed_renamings, with_known_names
 
 TEXT = """
 contract: people

@@ -1,0 +1,187 @@
+"""The commands that write a local warehouse, and the one that only says what would be written."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
+
+import typer
+
+from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time
+from lakekit.cli.output import render_samples, say_rebuilt, to_json
+from lakekit.contract.contract import load_contract
+from lakekit.errors import InvalidStepInputError
+from lakekit.local.landing import Landing
+from lakekit.local.warehouse import (
+    Warehouse,
+    identifier,
+    opened,
+    read_contract,
+    read_text,
+    staging_of,
+    tidy_staging,
+)
+
+Promise = Annotated[Path, typer.Option(help="The table's contract.")]
+Inputs = Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")]
+Extracts = Annotated[
+    Literal["full", "incremental", "changes"] | None,
+    typer.Option(help="Instead of the contract's."),
+]
+
+
+def merge(
+    contract: Promise,
+    warehouse: Warehouse,
+    input: Inputs,
+    at: Annotated[list[str], typer.Option(help="Extraction time of the inputs before it.")],
+    extract: Extracts = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run.")] = False,
+) -> None:
+    """Merge NDJSON files into a table of the local warehouse, one run per --at.
+
+    Example: lakekit merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
+    --warehouse warehouse
+    """
+    promise, text = read_contract(contract), read_text(contract)
+    kind = extract or promise.endpoint.extract
+    batches = [make_batch(time, files, kind) for time, files in pair_runs(given())]
+    landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
+    files = [file for batch in batches for file in batch.files]
+    with opened(warehouse, make=True, inputs=files) as spark, landing.locked(waits=True):
+        from lakekit.spark.iceberg.published_runs import published_runs  # noqa: PLC0415
+        from lakekit.spark.merge_scd2 import merge_scd2  # noqa: PLC0415
+        from lakekit.spark.schema.create_tables import create_or_evolve  # noqa: PLC0415
+
+        create_or_evolve(spark, promise, table)
+        landing.keep_contract(text)
+        tidy_staging(warehouse)
+        staging = staging_of(warehouse)
+        for batch in batches:
+            if promise.history.ordered_by_extraction:
+                landing.refuse_late(batch)
+            landed = landing.land(text, batch, published_runs(spark, table))
+            result = merge_scd2(spark, promise, landed, table, staging=staging)
+            landing.mark_merged(batch.run_id)
+            shown = {**result.model_dump(), "table": promise.contract}
+            typer.echo(json.dumps(shown) if as_json else _sentence(shown))
+
+
+def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
+    contract: Promise,
+    warehouse: Warehouse,
+    input: Inputs,
+    at: Annotated[str, typer.Option(help="Extraction time of the inputs.")],
+    extract: Extracts = None,
+    rows: Annotated[int, typer.Option(min=0, help="Sample rows of each kind.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a merge would open, close, delete and quarantine, and commit nothing.
+
+    Example: lakekit plan-merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
+    --warehouse warehouse
+    """
+    promise = read_contract(contract)
+    batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
+    if promise.history.ordered_by_extraction:
+        Landing(warehouse, promise.contract).refuse_late(batch)
+    with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
+        from lakekit.spark.preview import preview_merge  # noqa: PLC0415
+        from lakekit.spark.run import Merge  # noqa: PLC0415
+
+        table = identifier(promise.contract)
+        run = Merge(spark, promise, batch, table, staging_of(place))
+        told = preview_merge(run, rows=rows)
+    shown = {**told.result.model_dump(exclude={"committed"}), "table": promise.contract}
+    if as_json:
+        state = {"merged": told.merged, "creates": told.creates, "evolves": told.evolves}
+        typer.echo(to_json({**shown, **state, "samples": told.samples}))
+        return
+    if told.merged:
+        typer.echo(f"{promise.contract}: this run is merged; it would change nothing")
+        return
+    for statement in told.evolves:
+        typer.echo(f"would run: {statement}")
+    made = "; the table would be created" if told.creates else ""
+    typer.echo(f"{_sentence(shown | {'committed': False}, would='would have ')}{made}")
+    typer.echo(render_samples(told.samples or {}), nl=False)
+
+
+def rebuild(
+    table: Annotated[str, typer.Option(help="Name of the table.")],
+    warehouse: Warehouse,
+    since: Annotated[
+        str | None, typer.Option("--from", help="Only versions that held at or after this time.")
+    ] = None,
+    keys: Annotated[
+        Path | None, typer.Option(help="Only these keys: NDJSON, one object per line.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Derive a table again from its landed runs and publish what is right.
+
+    The table has one commit; its companion, if there is one, has its own before it.
+
+    Example: lakekit rebuild --table airports --warehouse warehouse
+
+    Example: lakekit rebuild --table airports --from 2025-01-01T00:00:00Z --warehouse warehouse
+
+    Example: lakekit rebuild --table airports --keys keys.ndjson --warehouse warehouse
+    """
+    if since and keys:
+        raise InvalidStepInputError("give --from or --keys, not both")
+    if keys and not keys.is_file():
+        raise InvalidStepInputError(f"--keys {keys}: no such file")
+    after = parse_time("--from", since) if since else None
+    landing, name = Landing(warehouse, table), identifier(table)
+    today = load_contract(landing.contract(), name=table)
+    with opened(warehouse) as spark, landing.locked():
+        from lakekit.spark.iceberg.published_runs import published_runs, told_runs  # noqa: PLC0415
+        from lakekit.spark.rebuild.job import read_keys  # noqa: PLC0415
+        from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table  # noqa: PLC0415
+
+        exists = spark.catalog.tableExists(name)
+        # A crash may have come before a run was marked as merged.
+        told = {each.run_id for each in told_runs(spark, name)} if exists else set()
+        landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
+        runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
+        scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
+        tidy_staging(warehouse)
+        staging = staging_of(warehouse)
+        done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
+    shown = {**done.model_dump(), "table": table}
+    typer.echo(to_json(shown) if as_json else say_rebuilt(shown))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command()(merge)
+    app.command("plan-merge")(plan_merge)
+    app.command()(rebuild)
+
+
+@contextmanager
+def _as_it_is(warehouse: Path) -> Iterator[Path]:
+    """Give a warehouse, an empty one for a while where there is none: a plan makes nothing."""
+    if (warehouse / "catalog.db").is_file():
+        yield warehouse
+        return
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "warehouse"
+        with opened(place, make=True) as spark:
+            try:
+                yield place
+            finally:
+                # Its catalog goes with the folder.
+                spark.stop()
+
+
+def _sentence(r: dict[str, object], would: str = "") -> str:
+    state = f"snapshot {r['snapshot_id']}" if r["committed"] else "nothing to commit"
+    names = ("unchanged", "duplicates", "quarantined")
+    rare = (name for name in ("superseded", "deletes", "restored") if r[name])
+    counts = ", ".join(f"{name} {r[name]}" for name in (*names, *rare))
+    opened = f"{would}opened {r['opened']}, closed {r['closed']} ({r['deleted']} deleted)"
+    return f"{r['table']}: {opened}, {counts}" + ("" if would else f"; {state}")

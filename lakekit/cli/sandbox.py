@@ -1,0 +1,198 @@
+"""The commands `lakekit sandbox …`."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.error import URLError
+
+import typer
+from rich.console import Console
+
+from lakekit.errors import InvalidStepInputError
+
+app = typer.Typer(
+    help="AWS on one machine. Its data is in memory and gone when it stops.", no_args_is_help=True
+)
+FOLDER = Path("build/sandbox")
+STATE = "state.json"
+EXAMPLE = "airports_api"
+Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
+Endpoint = Annotated[str | None, typer.Option(help="Of a sandbox started elsewhere.")]
+
+
+@app.command()
+def up(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    cold: Annotated[bool, typer.Option("--cold", help="A new Spark for every job run.")] = False,
+    data: Data = FOLDER,
+    base_url: Annotated[
+        list[str] | None, typer.Option(help="source=URL: read a source from another address.")
+    ] = None,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="name=value: put a secret into Secrets Manager.")
+    ] = None,
+    release: Annotated[str, typer.Option(help="Release that the example API serves.")] = "20240806",
+) -> None:
+    """Start a sandbox and keep it running until Ctrl-C. All its data is in memory.
+
+    The example API runs beside it, unless --base-url gives another address for airports_api.
+
+    Example: lakekit sandbox up
+    """
+    from lakekit.sandbox import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
+    from lakekit.sandbox.template import SynthesisError  # noqa: PLC0415
+
+    # A shell that starts it in the background lets it ignore Ctrl-C.
+    for end in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(end, _interrupt)
+    given = _pairs("--base-url", base_url)
+    try:
+        with _example(given, release) as (base_urls, secrets):
+            sandbox = Sandbox(
+                root=_root(),
+                folder=data,
+                base_urls=base_urls,
+                secrets=secrets | _pairs("--secret", secret),
+                cold=cold,
+                port=port,
+            )
+            _keep(sandbox, data / STATE)
+    except KeyboardInterrupt:
+        typer.echo("stopped; the data is gone", err=True)
+    except (SandboxError, SynthesisError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def run(
+    machine: Annotated[Literal["load_source", "maintain_tables"], typer.Argument()],
+    source: Annotated[str, typer.Option(help="Name of the source.")],
+    extraction_time: Annotated[
+        str | None, typer.Option(help="Time of the data instead of now, with its zone.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    endpoint: Endpoint = None,
+    data: Data = FOLDER,
+) -> None:
+    """Start a state machine in the sandbox and watch it; exit code 1 if it fails.
+
+    Example: lakekit sandbox run load_source --source airports_api
+    """
+    request: dict[str, Any] = {"source": source}
+    if extraction_time:
+        if machine != "load_source":
+            raise InvalidStepInputError("--extraction-time is for load_source")
+        request["extraction_time"] = _time(extraction_time)
+    connection = connect(endpoint, data)
+    from lakekit.cli.live import watch  # noqa: PLC0415  after the checks that need no boto3
+
+    execution = connection.start(machine, request)
+    # With --json, standard output is for the program that reads it.
+    outcome = watch(connection, execution, console=Console(stderr=as_json))
+    if as_json:
+        typer.echo(json.dumps({"execution": execution.name, **asdict(outcome)}))
+    if outcome.status != "SUCCEEDED":
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _example(
+    base_urls: dict[str, str], release: str
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Serve the example API where its source is given no other address; add its secret."""
+    if EXAMPLE in base_urls:
+        yield base_urls, {}
+        return
+    from examples.airports.server import API_KEY, AirportsServer  # noqa: PLC0415
+
+    try:
+        server = AirportsServer(release)
+    except ValueError as error:
+        raise InvalidStepInputError(f"--release: {error}") from None
+    with server as api:
+        told = f"{api.address}, release {release}; another: curl -X PUT -d 20250909"
+        typer.echo(f"example API at {told} {api.address}/release", err=True)
+        yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": API_KEY}
+
+
+def _keep(sandbox: Any, state: Path) -> None:
+    """Run until Ctrl-C, or until the sandbox ends by itself."""
+    from lakekit.sandbox import SandboxError  # noqa: PLC0415
+
+    try:
+        with sandbox:
+            state.write_text(json.dumps({"endpoint": sandbox.endpoint, "pid": os.getpid()}))
+            _greet(sandbox)
+            while sandbox.alive:
+                time.sleep(0.2)
+            raise SandboxError(f"the sandbox ended; see {state.parent / 'logs' / 'server.log'}")
+    finally:
+        state.unlink(missing_ok=True)
+
+
+def _root() -> Path:
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "cdk" / "app.py").is_file():
+        raise InvalidStepInputError("the sandbox runs from a checkout: cdk/app.py is not here")
+    return root
+
+
+def connect(endpoint: str | None, data: Path) -> Any:
+    """Return a connection to the sandbox at an endpoint, or to the one whose state file is here.
+
+    Raises:
+        InvalidStepInputError: None runs there.
+    """
+    from lakekit.sandbox.connection import Connection, ask  # noqa: PLC0415
+
+    state = data / STATE
+    hint = "start one in another terminal: lakekit sandbox up"
+    if endpoint is None:
+        if not state.is_file():
+            raise InvalidStepInputError(f"no sandbox runs here ({state}); {hint}")
+        endpoint = json.loads(state.read_text())["endpoint"]
+    try:
+        return Connection(ask(str(endpoint)))
+    except (URLError, OSError, ValueError) as error:
+        raise InvalidStepInputError(f"no sandbox at {endpoint}: {error}; {hint}") from None
+
+
+def _greet(sandbox: Any) -> None:
+    typer.echo(f"sandbox at {sandbox.endpoint}, logs in {sandbox.folder / 'logs'}", err=True)
+    typer.echo("Its data is in memory. Ctrl-C stops it. To talk to it:\n", err=True)
+    for name, value in sandbox.environment.items():
+        typer.echo(f"export {name}={value}")
+    sys.stdout.flush()
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise InvalidStepInputError(f"{option} wants name=value")
+        pairs[name] = value
+    return pairs
+
+
+def _time(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidStepInputError(f"--extraction-time {text}: not a time") from None
+    if moment.tzinfo is None:
+        raise InvalidStepInputError(f"--extraction-time {text}: has no zone; append Z for UTC")
+    return moment.isoformat()
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt

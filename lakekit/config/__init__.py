@@ -1,0 +1,1 @@
+"""The files of a project: sources, environments, and how they are found and loaded."""

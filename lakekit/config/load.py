@@ -1,0 +1,117 @@
+"""Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TypeVar, cast
+
+from lakekit import layout
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
+from lakekit.errors import InvalidContractError, UnknownSourceError
+from lakekit.models import Fault, FileModel, parse_yaml
+
+File = TypeVar("File", bound=FileModel)
+
+
+def default_folder() -> Traversable:
+    """Return `config` beside the package; inside a zip too, where a job finds it."""
+    return cast(Path, files("lakekit")).parent / "config"
+
+
+def job_folder(environment: Mapping[str, str]) -> Traversable:
+    """Return the folder of a job: the default one, unless the sandbox puts another in its place."""
+    folder = environment.get("LAKEKIT_CONFIG")
+    return Path(folder) if folder else default_folder()
+
+
+def read_source(folder: Traversable, name: str) -> Source:
+    """Read `sources/{name}.yaml`.
+
+    Raises:
+        UnknownSourceError: There is no such file.
+        InvalidContractError: It does not load, or says another name.
+    """
+    for file in _yaml_files(folder, "sources"):
+        if file.name == f"{name}.yaml":
+            return _named(_load(Source, file), "source", file)
+    raise UnknownSourceError(f"there is no sources/{name}.yaml")
+
+
+def read_sources(folder: Traversable) -> tuple[Source, ...]:
+    """Read all sources, by name; see `read_source` for errors, of all files at once."""
+    return _read_all(Source, "source", list(_yaml_files(folder, "sources")))
+
+
+def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Contract, ...]:
+    """Read all contracts, or those of one source, by name.
+
+    A fault in a contract of another source is not looked for: it must not stop this one.
+
+    Raises:
+        InvalidContractError: With one line per fault, of all files at once.
+    """
+    found = list(_yaml_files(folder, "contracts"))
+    if source is not None:
+        found = [file for file in found if _source_of(file) == source]
+    return _read_all(Contract, "contract", found)
+
+
+def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
+    """Return what is wrong with a file's name: by its name a run finds it."""
+    name = getattr(document, field)
+    if file_name == f"{name}.yaml":
+        return None
+    return Fault((field,), f"is '{name}'; name the file {name}.yaml or change it")
+
+
+def companion_faults(contracts: Iterable[Contract]) -> dict[str, Fault]:
+    """Return the faults of contracts that are named as a companion or shadow of another one."""
+    known = {contract.contract: contract for contract in contracts}
+    owners = {layout.quarantine_table(name): name for name in known}
+    owners |= {layout.facts_table(n): n for n, each in known.items() if each.history.remembers}
+    owners |= {shadow: name for name in known for shadow in layout.shadow_tables(name)}
+    return {
+        name: Fault(
+            ("contract",),
+            f"'{name}' is the name of a table that Lakekit keeps beside '{owners[name]}'; "
+            "choose another name",
+        )
+        for name in known.keys() & owners.keys()
+    }
+
+
+def _read_all(model: type[File], field: str, found: list[Traversable]) -> tuple[File, ...]:
+    loaded, faults = [], []
+    for file in found:
+        try:
+            loaded.append(_named(_load(model, file), field, file))
+        except InvalidContractError as error:
+            faults.append(str(error))
+    if faults:
+        raise InvalidContractError("\n".join(faults))
+    return tuple(loaded)
+
+
+def _yaml_files(folder: Traversable, kind: str) -> Iterator[Traversable]:
+    place = folder / kind
+    if place.is_dir():
+        yield from sorted(
+            (file for file in place.iterdir() if file.name.endswith(".yaml")),
+            key=lambda file: file.name,
+        )
+
+
+def _load(model: type[File], file: Traversable) -> File:
+    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name)
+
+
+def _named(document: File, field: str, file: Traversable) -> File:
+    if fault := name_fault(document, field, file.name):
+        raise InvalidContractError(f"{file.name}: {fault}")
+    return document
+
+
+def _source_of(file: Traversable) -> object:
+    return parse_yaml(file.read_text(encoding="utf-8"), name=file.name).get("source")

@@ -1,0 +1,1 @@
+"""Landed objects: written with a manifest, validated, and converted from CSV."""

@@ -1,0 +1,102 @@
+"""CSV → NDJSON: what a merge reads of a file that was received as CSV.
+
+CSV as rows: the one place that reads it, as its limit holds for all of Python.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import IO
+
+import msgspec
+
+from lakekit.contract.contract import Contract
+from lakekit.contract.sqltypes import SqlType
+from lakekit.errors import SourceShapeError
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMERIC = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
+_NESTED = {"array", "map", "struct"}
+_TEXT = SqlType("string")
+
+
+def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
+    """Yield the JSON text of every row, with the types of the contract; an empty cell is null.
+
+    A cell that is not of its column's type stays text, and a row that does not fit the header
+    becomes an array: the merge puts both into quarantine, with what they hold.
+
+    Raises:
+        SourceShapeError: It is not CSV, or a name stands twice in its header.
+    """
+    # Bytes that are not UTF-8 survive as lone surrogates and are found again in `_cells`.
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    types = {column.name: column.sql_type for column in contract.columns}
+    try:
+        rows = csv_rows(text)
+        header = next(rows, [])
+        if len(set(header)) < len(header):
+            raise SourceShapeError("a name stands twice in the header of the CSV")
+        for row in rows:
+            if row:
+                yield _record(header, row, types)
+    except csv.Error as error:
+        raise SourceShapeError(f"not CSV: {error}") from error
+    finally:
+        text.detach()  # the stream's owner closes it
+
+
+def _record(header: list[str], row: list[str], types: dict[str, SqlType]) -> bytes:
+    if len(row) != len(header) or not all(map(_is_unicode, row)):
+        return msgspec.json.encode([cell.encode("utf-8", "backslashreplace").decode()
+                                    for cell in row])  # fmt: skip
+    cells = zip(header, row, strict=True)
+    return msgspec.json.encode({name: _value(cell, types.get(name, _TEXT)) for name, cell in cells})
+
+
+def _value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:
+    """Return a cell as JSON of its type if it can be that, else as text.
+
+    >>> [_value(cell, SqlType("double")) for cell in ("", "n/a")]
+    [None, 'n/a']
+    """
+    plain = cell.strip()
+    if cell == "":
+        return None
+    if kind.name == "boolean" and plain.lower() in ("true", "false"):
+        return plain.lower() == "true"
+    if kind.name in _NUMERIC and _NUMBER.fullmatch(plain):
+        return msgspec.Raw(str(Decimal(plain)).encode())
+    if kind.name in _NESTED and _is_json(cell):
+        # A record is one line.
+        return msgspec.Raw(msgspec.json.format(cell.encode(), indent=-1))
+    return cell
+
+
+def _is_unicode(cell: str) -> bool:
+    return not any("\udc80" <= character <= "\udcff" for character in cell)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+# Spark reads no text in a line of JSON that is longer. Without a limit, a quote that is never
+# closed would bring a whole file into memory.
+LONGEST_CELL = 20_000_000
+
+
+def csv_rows(text: Iterable[str]) -> Iterator[list[str]]:
+    """Return the rows of a CSV text.
+
+    Raises:
+        csv.Error: It is not CSV, or has a cell that is too long.
+    """
+    csv.field_size_limit(LONGEST_CELL)
+    return csv.reader(text, strict=True)

@@ -1,0 +1,98 @@
+"""The local warehouse as the commands use it: its options, its session, its faults in one line."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
+from time import time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from lakekit import layout
+from lakekit.contract.contract import Contract, load_contract
+from lakekit.errors import InvalidContractError, InvalidStepInputError
+from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Warehouse = Annotated[Path, typer.Option(help="Folder of the local warehouse.")]
+Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", help="Output form.")]
+
+# Bytes of input from which on compiling Java well pays.
+LARGE = 64 * 1024 * 1024
+
+
+@contextmanager
+def opened(
+    warehouse: Path, *, make: bool = False, inputs: Iterable[str] = ()
+) -> Iterator["SparkSession"]:
+    """Open a warehouse; what Spark says of a fault becomes one line.
+
+    Args:
+        warehouse: Its folder.
+        make: Make it if it is not there.
+        inputs: Files that will be read: large ones are worth the better compiler.
+
+    Raises:
+        InvalidStepInputError: There is no warehouse and none is to be made, or Spark refuses.
+    """
+    if not make and not (warehouse / "catalog.db").is_file():
+        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  Spark takes seconds to import
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    from lakekit.spark.session.session import local_session  # noqa: PLC0415
+
+    try:
+        yield local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
+    except PySparkException as error:
+        raise InvalidStepInputError(_first_line(str(error))) from None
+    except Py4JJavaError as error:
+        raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
+
+
+def staging_of(warehouse: Path) -> str:
+    """Return the address of the folder for change sets."""
+    return (warehouse / layout.STAGING).resolve().as_uri()
+
+
+def tidy_staging(warehouse: Path) -> None:
+    """Remove the change sets that killed runs left there long ago."""
+    oldest = time() - timedelta(days=layout.STAGING_DAYS).total_seconds()
+    for left in (warehouse / layout.STAGING).glob(f"{layout.OWN}*"):
+        # A run that is at work may remove its own meanwhile.
+        with suppress(FileNotFoundError):
+            if max(each.stat().st_mtime for each in (left, *left.rglob("*"))) < oldest:
+                rmtree(left, ignore_errors=True)
+
+
+def _size(file: str) -> int:
+    path = Path(file)
+    return path.stat().st_size if path.is_file() else 0
+
+
+def identifier(table: str) -> str:
+    """Return a table's full identifier in the local warehouse."""
+    return f"{CATALOG}.{LOCAL_DATABASE}.{table}"
+
+
+def read_contract(file: Path) -> Contract:
+    """Load a contract from a file."""
+    return load_contract(read_text(file), name=str(file))
+
+
+def read_text(file: Path) -> str:
+    """Read a file of configuration."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidContractError(f"{file}: not UTF-8") from None
+    except OSError as error:
+        raise InvalidContractError(f"{file}: {error.strerror}") from None
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "Spark failed")

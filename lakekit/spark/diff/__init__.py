@@ -1,0 +1,1 @@
+"""Compare records with the current rows of their keys, order them, and count."""

@@ -1,0 +1,1 @@
+"""Iceberg tables as such: metadata, branches, the baseline of a run, published runs."""

@@ -1,0 +1,1 @@
+"""From landed objects to typed records."""

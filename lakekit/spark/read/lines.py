@@ -1,0 +1,72 @@
+"""The lines of landed objects: where each stands, and the digest of its bytes. No actions."""
+
+import re
+from pathlib import Path
+from urllib.parse import quote as percent
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch
+from lakekit.spark.run import Merge
+from lakekit.sql.line_hash import line_digest
+
+# The type of what tells where a record stands among those of its run.
+POSITION = "struct<file: bigint, _source_file: string, __start: bigint, __line: bigint>"
+# What JSON takes for blank; no more lines are asked for it than those without an object.
+_BLANK = r"^[ \t\r\n]*$"
+# What Java writes with percent signs in a path.
+_NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
+
+
+def landed(merge: Merge) -> DataFrame:
+    """Return the lines of a run that are not blank.
+
+    Returns:
+        `__raw`, `_source_file`, `__start` and `__line` (place in the file), and the digest.
+    """
+    spark, files = merge.spark, merge.batch.files
+    digest = line_digest(merge.contract, merge.reading)
+    if files:
+        lines = spark.read.text(_addresses(merge.batch))
+    else:
+        lines = spark.createDataFrame([], "value string")
+    # Beside the line number no filter can be pushed below the reading, which would hide lines.
+    lines = lines.where(F.contains("value", F.lit("{")) | ~F.col("value").rlike(_BLANK))
+    return lines.select(F.col("value").alias("__raw"), *_place()).selectExpr("*", *digest)
+
+
+def _addresses(batch: Batch) -> list[str]:
+    """Return the addresses of a run's files in the form that Spark reads."""
+    paths = [name if "://" in name else str(Path(name).resolve()) for name in batch.files]
+    # Spark takes these for patterns of names.
+    return [re.sub(r"[\\\[\]{}*?]", lambda found: f"\\{found.group()}", path) for path in paths]
+
+
+def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
+    """Add `__position`, the total order of a run's records."""
+    known = F.array(*[F.lit(file_uri(name)) for name in batch.files]).cast("array<string>")
+    order = F.call_function("array_position", known, F.col("_source_file"))
+    place = F.struct(order.alias("file"), "_source_file", "__start", "__line")
+    return rows.withColumn("__position", place)
+
+
+def file_uri(name: str) -> str:
+    """Return a file's address in the form in which Spark reports it.
+
+    Example:
+        >>> file_uri("s3://landing/no 1.ndjson")
+        's3://landing/no%201.ndjson'
+    """
+    scheme, rest = name.split("://", 1) if "://" in name else ("file", str(Path(name).resolve()))
+    return f"{scheme}://{re.sub(_NOT_IN_A_PATH, lambda found: percent(found.group()), rest)}"
+
+
+def _place() -> list[Expression]:
+    """Return where a line stands; the reader's own metadata columns take longer."""
+    return [
+        F.input_file_name().alias("_source_file"),
+        F.input_file_block_start().alias("__start"),
+        F.monotonically_increasing_id().alias("__line"),
+    ]

@@ -1,0 +1,173 @@
+"""From landed objects to records: read once, with the contract's schema. No actions."""
+
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakekit.batch import Batch, naive_utc
+from lakekit.contract.checks import FILE_POSITION
+from lakekit.contract.contract import Column, Contract
+from lakekit.spark.read.lines import landed
+from lakekit.spark.read.types import (
+    LOCALE,
+    checked,
+    misfit,
+    parsed_type,
+    value_of,
+    with_fitting,
+    with_undated,
+)
+from lakekit.spark.run import Merge
+from lakekit.spark.session.tuning import kept_apart
+from lakekit.sql.identifiers import literal, moment_literal, quote
+from lakekit.sql.line_hash import DIGEST
+from lakekit.sql.row_hash import row_hash, state_hash
+
+CORRUPT = "_corrupt_record"
+_BYTE_ORDER_MARK = "\ufeff"
+_WHOLE = (1 << 31) - 1
+UNREADABLE = "does not parse as the contract's schema"
+PARSING = {
+    "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
+    # Else a text without dashes is taken for a number of days.
+    "enableDateTimeParsingFallback": "false",
+}  # fmt: skip
+# Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
+_WITHOUT_ZONE = (
+    "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "
+    "CAST(CAST(unix_micros({0}) AS decimal(20,0)) * 0.000001 AS decimal(18,6)))"
+)
+
+
+def read_batch(merge: Merge) -> DataFrame:
+    """Read the records of a run; see `parsed`."""
+    return parsed(landed(merge), merge.contract)
+
+
+def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Parse lines as records.
+
+    Args:
+        lines: `__raw` and more; see `landed`.
+        contract: Its schema.
+
+    Returns:
+        The columns of the contract's schema, what the lines came with, and `__fault`, null for a
+        record that keeps the contract.
+    """
+    raw = F.col("__raw")
+    text = F.when(raw.startswith(_BYTE_ORDER_MARK), F.substring(raw, 2, _WHOLE)).otherwise(raw)
+    # Beside what is not deterministic no filter is pushed below the parsing, which would then be
+    # done once for each column that the filter asks for.
+    text = F.when(F.monotonically_increasing_id() >= 0, text)
+    # Spark reads the first of several records in a line, and nothing behind it.
+    alone = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
+    records = lines.withColumn("__parsed", F.from_json(alone, _schema(contract), PARSING))
+    whole = F.coalesce("__parsed.__end", F.lit(False)) & F.col("__parsed.__record").isNotNull()
+    # Of a text that is not UTF-8 each wrong byte would become another character.
+    wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
+    records = records.withColumn("__wrong", wrong)
+    records = records.selectExpr("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
+    records = with_fitting(with_undated(records, contract, text, PARSING), contract)
+    return records.selectExpr(
+        *[f"{value_of(c)} AS {quote(c.name)}" for c in contract.columns],
+        *lines.columns,
+        f"{_fault(contract)} AS __fault",
+    )
+
+
+def parsed_keys(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Parse of lines the natural keys alone, those of lines too that break the contract."""
+    keys = tuple(c for c in contract.columns if c.name in contract.keys)
+    narrow = contract.model_copy(update={"columns": keys})
+    return parsed(lines.select("__raw"), narrow).select(*map(quote, contract.keys))
+
+
+def _schema(contract: Contract) -> str:
+    fields = ", ".join(f"{quote(c.name)}: {parsed_type(c)}" for c in contract.columns)
+    return f"__record struct<{fields}>, __end boolean, {CORRUPT} string"
+
+
+def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
+    """Add what a record says: when, whether it deletes, and what it holds.
+
+    Returns:
+        The stored columns, `_source_file`, `__start`, `__line`, `__fault`, the digest of the line,
+        `__moment`, `__gone`, `_row_hash`, `__digest`, `__rest` (hash of the untracked columns)
+        and `__tie` (what decides between records of one moment, before the position).
+    """
+    facts = records.select(
+        *[quote(c.name) for c in contract.stored],
+        "_source_file",
+        "__start",
+        "__line",
+        "__fault",
+        *DIGEST,
+        moment_of(contract, batch).alias("__moment"),
+        F.expr(f"{_gone(contract, batch)} AS __gone"),
+        F.expr(f"{row_hash(contract.tracked)} AS _row_hash"),
+        F.expr(f"{row_hash(contract.untracked)} AS __rest"),
+        F.expr(f"{tie(contract)} AS __tie"),
+    )
+    return facts.withColumn("__digest", F.expr(state_hash(contract)))
+
+
+def tie(contract: Contract) -> str:
+    """Return the expression of what decides between records of one moment, the greatest first."""
+    ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
+    names = ", ".join(quote(name) for name in ties if name != FILE_POSITION)
+    return f"struct({names or '0 AS none'})"
+
+
+def moment_of(contract: Contract, batch: Batch) -> Expression:
+    """Return a record's moment: its sequence, or the extraction time.
+
+    The record has `__start`; see `landed`.
+    """
+    if contract.history.sequence_by is not None:
+        return sequence_of(contract)
+    now = F.expr(moment_literal(naive_utc(batch.extraction_time)))
+    return kept_apart(now, F.col("__start") < 0)
+
+
+def sequence_of(contract: Contract) -> Expression:
+    """Return the moment of a stored record, by the contract's sequence."""
+    return F.expr(sequence(contract.column(contract.history.sequence_by or "")))
+
+
+def sequence(column: Column) -> str:
+    """Return a sequence column as a timestamp without zone, UTC."""
+    if column.sql_type.name == "timestamp":
+        return _WITHOUT_ZONE.format(quote(column.name))
+    return f"CAST({quote(column.name)} AS timestamp_ntz)"
+
+
+def _gone(contract: Contract, batch: Batch) -> str:
+    predicate = contract.history.apply_as_deletes
+    if batch.extract != "changes" or predicate is None:
+        return "false"
+    return f"coalesce(CAST(({predicate}) AS boolean), false)"
+
+
+def _fault(contract: Contract) -> str:
+    """Return the expression of why a parsed line is rejected, or null."""
+    needed = {c.name for c in contract.columns if c.required}
+    needed |= {*contract.keys, contract.history.sequence_by or ""}
+    faults = [
+        (f"{quote(c.name)} IS NULL", f"{c.name}: required, but null")
+        for c in contract.columns
+        if c.name in needed
+    ]
+    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in checked(contract)]
+    unreadable = f"(__wrong OR {CORRUPT} IS NOT NULL)"
+    # Only what is referred to may be parsed, and found fault with; here all columns are.
+    line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)
+    why_unreadable = f"concat({literal(UNREADABLE)}, left(CAST({line} AS string), 0))"
+    if not faults:
+        return f"if({unreadable}, {why_unreadable}, NULL)"
+    told = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
+    broken = " OR ".join(f"({where})" for where, _ in faults)
+    return (
+        f"CASE WHEN {unreadable} THEN {why_unreadable} "
+        f"WHEN {broken} THEN concat_ws('; ', {told}) END"
+    )

@@ -1,0 +1,1 @@
+"""Derive a table again from its landed runs, and replace what differs."""

@@ -1,0 +1,108 @@
+"""RebuildTable: derive a table again from the runs that its landing bucket has.
+
+Natural keys in a file, of which alone a table is rebuilt.
+"""
+
+import logging
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakekit import layout
+from lakekit.contract.contract import Contract
+from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.ports import ObjectStore, TableLeases
+from lakekit.replay.merged_runs import Seen, merged_runs
+from lakekit.runs.documents import to_json
+from lakekit.spark.iceberg.baseline import pin
+from lakekit.spark.iceberg.published_runs import seen_runs
+from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark_conf import CATALOG
+from lakekit.sql.identifiers import quote
+from lakekit.steps.jobs import RebuildTable, RebuildTableResult
+
+STEP = "rebuild_table"
+log = logging.getLogger(__name__)
+
+
+def rebuild_from_landing(
+    spark: SparkSession,
+    store: ObjectStore,
+    arguments: RebuildTable,
+    contracts: Iterable[Contract],
+    *,
+    leases: TableLeases,
+) -> None:
+    """Rebuild one table under its lease, and say what was done; again finds nothing to do.
+
+    Args:
+        spark: A session whose catalog holds the table.
+        store: The landing bucket.
+        arguments: Of the job.
+        contracts: Those of the source, as they are deployed.
+        leases: Of the tables; without the table's nothing is read, so that no run is missed.
+
+    Raises:
+        TableBusyError: A run or maintenance holds the table.
+        UnknownSourceError: The source has no such table.
+        LandingCorruptError: A merged run is not in the landing any more, or has changed.
+    """
+    name, owner = arguments.table, layout.REBUILD_OWNER
+    contract = next((each for each in contracts if each.contract == name), None)
+    if contract is None:
+        raise UnknownSourceError(f"{arguments.source}: has no contract '{name}'")
+    leases.acquire(name, owner)
+    try:
+        done = _rebuild(spark, store, arguments, contract)
+    finally:
+        leases.release(name, owner)
+    store.put(layout.result_key(arguments.run_id, STEP, name), to_json(done))
+    log.info("%s", done.model_dump_json())
+
+
+def _rebuild(
+    spark: SparkSession, store: ObjectStore, arguments: RebuildTable, contract: Contract
+) -> RebuildTableResult:
+    name = arguments.table
+    table = f"{CATALOG}.{arguments.database}.{name}"
+    keys = None
+    if arguments.keys:
+        if store.head(arguments.keys) is None:
+            raise InvalidStepInputError(f"--keys {arguments.keys}: no such object")
+        keys = read_keys(spark, contract, store.uri(arguments.keys))
+    exists = spark.catalog.tableExists(table)
+    if exists:
+        create_or_evolve(spark, contract, table)
+    # First, but for that: a lease can expire, and what is merged then would be missing from the
+    # runs. What brings the table to its contract may be a commit, too.
+    pinned = pin(spark, contract, table) if exists else None
+    seen = seen_runs(spark, table) if exists else Seen()
+    runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]
+    staging = layout.staging_folder(arguments.warehouse, arguments.run_id, name)
+    scope = Scope(since=arguments.since, keys=keys, seen=pinned)
+    done = rebuild_table(spark, contract, runs, table, staging=staging, scope=scope)
+    replayed = tuple(run.batch.run_id for run in runs)
+    return RebuildTableResult(**done.model_dump() | {"table": name, "runs": replayed})
+
+
+def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:
+    """Read natural keys, one JSON object per line.
+
+    Raises:
+        InvalidStepInputError: A key lacks a column or does not parse, or the table has no keys.
+    """
+    if not contract.keys:
+        raise InvalidStepInputError(f"{contract.contract}: has no keys; rebuild all of it")
+    fields = ", ".join(f"{quote(key)} {contract.column(key).type}" for key in contract.keys)
+    options = {"mode": "PERMISSIVE", "timeZone": "UTC"}
+    keys = spark.read.schema(fields).options(**options).json(file).distinct()
+    bad = F.lit(False)
+    for key in contract.keys:
+        bad = bad | F.col(quote(key)).isNull()
+    if not keys.take(1) or keys.where(bad).take(1):
+        raise InvalidStepInputError(
+            f"{file}: each line must be a JSON object with {', '.join(contract.keys)}"
+        )
+    return keys

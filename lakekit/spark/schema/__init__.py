@@ -1,0 +1,1 @@
+"""The schema of a table: created and evolved to its contract, described, conformed to."""

@@ -1,0 +1,1 @@
+"""Write, audit, publish: a branch, its checks, and the fast-forward of main."""

@@ -1,0 +1,78 @@
+"""Rejected records: kept with their bytes and the reason, once."""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakekit import layout
+from lakekit.batch import RUN_ID
+from lakekit.errors import InvariantViolatedError
+from lakekit.spark.iceberg.published_runs import published_runs
+from lakekit.spark.iceberg.table import load_table
+from lakekit.spark.plan.plan import Plan
+from lakekit.spark.read.parse import read_batch
+from lakekit.spark.run import Merge
+from lakekit.sql.identifiers import literal, quote_table
+from lakekit.sql.tables import create_quarantine_table
+
+REASONS = {
+    "tie": "another record of the key and sequence has other content",
+    "late": "its sequence is not after what is known of the key",
+}
+
+
+def quarantine(merge: Merge, plan: Plan) -> None:
+    """Append the rejected records of a run to `{table}_quarantine`.
+
+    What an attempt before has left there gives way: main may have moved, and more be late now.
+
+    Raises:
+        InvariantViolatedError: Others were found than were counted; nothing is published.
+    """
+    spark, run_id, count = merge.spark, merge.batch.run_id, plan.result.quarantined
+    name = layout.quarantine_table(merge.table)
+    if spark.catalog.tableExists(name) and _tells_of(spark, name, run_id, look=count > 0):
+        spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(run_id)}")
+    if not count:
+        return
+    spark.sql(create_quarantine_table(merge.contract, name))
+    rejected(merge, plan).withColumns(
+        {"_run_id": F.lit(run_id), "_ingested_at": merge.moment}
+    ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
+    added = _added(spark, name, run_id)
+    if added != count:
+        raise InvariantViolatedError(
+            f"{name}: {count} records of run {run_id} are rejected, but {added} were found"
+        )
+
+
+def _tells_of(spark: SparkSession, name: str, run_id: str, *, look: bool) -> bool:
+    """Whether a quarantine has rows of a run; its snapshots show it until they expire."""
+    if run_id in published_runs(spark, name):
+        return True
+    if not look:
+        return False
+    rows = spark.table(quote_table(name)).where(F.col("_run_id") == run_id)
+    return bool(rows.select(F.lit(1)).take(1))
+
+
+def _added(spark: SparkSession, name: str, run_id: str) -> int:
+    snapshot = published_runs(spark, name)[run_id].snapshot_id
+    return int(load_table(spark, name).snapshot(snapshot).summary().get("added-records") or 0)
+
+
+def rejected(merge: Merge, plan: Plan) -> DataFrame:
+    """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
+    records = plan.records or read_batch(merge)
+    rows = records.where("__fault IS NOT NULL")
+    if plan.set_aside is not None:
+        reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])
+        place = ("_source_file", "__start", "__line")
+        told = plan.set_aside.select(
+            *[F.col(f"__position.{name}").alias(name) for name in place],
+            reason[F.col("__aside")].alias("__why"),
+        )
+        aside = records.drop("__fault").join(F.broadcast(told), list(place))
+        rows = rows.unionByName(aside.withColumnRenamed("__why", "__fault"))
+    return rows.select(
+        F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"
+    )

@@ -1,0 +1,1 @@
+"""What travels between the states: events, and the input and result model of each step."""

@@ -1,0 +1,85 @@
+"""Arguments and result model of every step that is a Glue job."""
+
+from typing import Annotated, Self
+
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+
+from lakekit.batch import MergeResult
+from lakekit.health import Maintained
+from lakekit.models import Name
+from lakekit.steps.events import RunId, StepModel
+
+
+class CreateTables(StepModel):
+    """Arguments of the job that creates and evolves tables."""
+
+    run_id: RunId
+    source: Name
+    landing_bucket: str
+    database: Name
+    warehouse: str
+
+
+class CreateTablesResult(StepModel):
+    """What was done to one table."""
+
+    table: Name
+    created: bool = False
+    changes: tuple[str, ...] = ()
+
+
+class MergeScd2(CreateTables):
+    """Arguments of the job that merges."""
+
+
+class MergeScd2Result(StepModel):
+    """What the batches of one table did, in their order."""
+
+    table: Name
+    merges: tuple[MergeResult, ...]
+
+
+class MaintainTables(CreateTables):
+    """Arguments of the job that maintains."""
+
+
+class MaintainTablesResult(StepModel):
+    """What was done to a table and its companions; or who held it, so that nothing was."""
+
+    table: Name
+    busy: str | None = None
+    maintained: tuple[Maintained, ...] = ()
+
+
+class RebuildTable(CreateTables):
+    """Arguments of the job that derives a table again.
+
+    since: `--from`; only versions that held at or after it are published. keys: `--keys`, the
+    key of an object with natural keys, NDJSON; only their versions are.
+    """
+
+    table: Name
+    since: AwareDatetime | None = Field(None, alias="from")
+    keys: Annotated[str, StringConstraints(pattern=r"^runs/.+$", max_length=1024)] | None = None
+
+    @model_validator(mode="after")
+    def _one_scope(self) -> Self:
+        if self.since and self.keys:
+            raise ValueError("give from or keys, not both")
+        return self
+
+
+class RebuildTableResult(StepModel):
+    """What a rebuild did: the runs that it replayed, in their order; rows that were not right.
+
+    facts_missing, facts_wrong: rows of the companion that were not right.
+    """
+
+    table: Name
+    runs: tuple[str, ...]
+    missing: int
+    wrong: int
+    facts_missing: int = 0
+    facts_wrong: int = 0
+    snapshot_id: int | None = None
+    committed: bool = False

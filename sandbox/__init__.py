@@ -1,1 +1,0 @@
-"""Lakekit on one machine: the command line and the local warehouse."""
