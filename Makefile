@@ -28,7 +28,7 @@ test-all: $(READY) ## All tests, with the variants that `test` leaves out
 
 .PHONY: test-long
 test-long: $(READY) ## The merge against its model, on ten thousand random histories (SEED=n for others)
-	$(ENV) && $(PY) -m pytest --long -n 2 --dist worksteal tests/model tests/spark/test_against_model.py tests/spark/test_sift_histories.py tests/spark/test_changing_contracts.py tests/spark/test_later_columns_histories.py tests/spark/test_interrupted_histories.py --histories 10000 --seed $(or $(SEED),0)
+	$(ENV) && $(PY) -m pytest --long -n 2 --dist worksteal tests/model tests/spark/stories/test_histories*.py --histories 10000 --seed $(or $(SEED),0)
 
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, AWS only as moto
@@ -63,7 +63,7 @@ format: $(READY) ## Format the code
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
 
 .PHONY: lock
-lock: $(READY) ## Pin the packages anew, with hashes
+lock: $(READY) ## Pin the packages again, with hashes
 	.venv/bin/uv pip compile -q --all-extras --generate-hashes --no-header --python-version 3.11 --no-emit-index-url pyproject.toml -o requirements.txt
 
 .PHONY: clean

@@ -22,7 +22,7 @@ from benchmarks.summary import across, faults, markdown, summarise
 from benchmarks.workloads import Workload, shape
 from lakekit.spark.session.jars import class_path
 
-# What has a process of its own, with its number of keys.
+# Measurements in processes of their own, each with its number of keys.
 OTHERS = {
     "small": 10_000, "reads": 1_000_000, "cluster": 1_000_000, "layouts": 1_000_000,
     "writing": 10_000,
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; 1 if Lakekit failed or made a wrong table."""
-    # The contestants, which may stand still, are ended first.
+    # The contestants may be stopped: they are ended first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = _parser()
     options = parser.parse_args(arguments)

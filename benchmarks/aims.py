@@ -1,4 +1,4 @@
-"""What Lakekit aims at, as ratios within one run, beside what a run has measured. Pure."""
+"""What Lakekit aims at, as ratios within one run, and what a run has measured. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ from benchmarks.workloads import FULL_KEYS, shape
 
 LARGE = shape(FULL_KEYS, 4, 0.01, "full").name
 LONG = shape(FULL_KEYS, 9, 0.01, "incremental").name
-# How many times the seconds of Lakekit each of the others takes, at least.
+# Seconds of each of the others as a multiple of Lakekit's, at least.
 FASTER_THAN = {
     LARGE: {
         **dict.fromkeys(("article_cow", "article_mor"), 5.0),
@@ -30,11 +30,11 @@ class Aim:
     Attributes:
         what: The ratio.
         where: The workload, or the measurement of its own.
-        bound: What the ratio is to be, at least or at most.
-        at_least: Which of both.
+        bound: The least or the greatest ratio that meets the aim.
+        at_least: Whether the bound is the least one.
         measured: What it was.
-        limit: Where the floor is measured beside: what the ratio would be if Lakekit took no longer
-            than that does.
+        limit: Where the floor is measured too: the ratio if Lakekit took no longer than the
+            floor.
     """
 
     what: str
@@ -46,7 +46,7 @@ class Aim:
 
     @property
     def met(self) -> bool:
-        """Whether the ratio is what it is to be."""
+        """Whether the ratio meets the aim."""
         return self.measured >= self.bound if self.at_least else self.measured <= self.bound
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,14 +55,14 @@ class Aim:
 
 
 def judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the aims of which a summary holds the ratios."""
+    """Return the aims whose ratios are in a summary."""
     return [aim.as_dict() for aim in _judged(summary)]
 
 
 def _judged(summary: Mapping[str, Any]) -> Iterator[Aim]:
     for part in summary["workloads"]:
         if part["workload"] in FASTER_THAN:
-            yield from _beside(part["workload"], part["contestants"])
+            yield from _aims_of_workload(part["workload"], part["contestants"])
     for each in summary.get("across", []):
         ratio = each["ratios"].get("lakekit")
         large = _is_large(each["of"]) and _is_large(each["to"])
@@ -72,7 +72,7 @@ def _judged(summary: Mapping[str, Any]) -> Iterator[Aim]:
         yield Aim("one job / a job for each table", "small", ONE_JOB, False, ratio)
 
 
-def _beside(workload: str, entries: Mapping[str, Any]) -> Iterator[Aim]:
+def _aims_of_workload(workload: str, entries: Mapping[str, Any]) -> Iterator[Aim]:
     for name, bound in FASTER_THAN[workload].items():
         entry = entries.get(name, {})
         if ratio := entry.get("ratio_to_lakekit"):

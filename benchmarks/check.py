@@ -1,4 +1,4 @@
-"""Is a contestant's table right? Judged by the generator's own versions, never by another engine.
+"""Whether a contestant's table is right, by the generator's own versions, never by another engine.
 
 Every row becomes one 64-bit hash in DuckDB, and the two tables are compared as multisets: by
 their counts and the sums of their hashes. For small workloads the expectation itself is checked
@@ -21,7 +21,7 @@ TIMES = ("valid_from", "valid_to")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """Whether a table is the expected one, and if not, how far off."""
 
     correct: bool
@@ -32,15 +32,15 @@ class Verdict:
     sample: tuple[str, ...] = ()
 
 
-def check(data: Dataset, found: Path) -> Verdict:
-    """Compare a table that was read back with what must have come out."""
+def check(data: Dataset, found: Path) -> CheckResult:
+    """Compare a table that was read back with the expected one."""
     with connect() as db:
         db.execute(f"CREATE VIEW expected AS {expected(data)}")
         files = f"read_parquet('{found}/**/*.parquet')"
         db.execute(f"CREATE VIEW found AS SELECT {_typed(data)} FROM {files}")
         wanted, got = (_digest(db, name) for name in ("expected", "found"))
         if wanted == got:
-            return Verdict(True, got[0])
+            return CheckResult(True, got[0])
         return _difference(db, data, got[0])
 
 
@@ -69,7 +69,7 @@ def _digest(db: duckdb.DuckDBPyConnection, name: str) -> tuple[int, int]:
     return rows, total or 0
 
 
-def _difference(db: duckdb.DuckDBPyConnection, data: Dataset, rows: int) -> Verdict:
+def _difference(db: duckdb.DuckDBPyConnection, data: Dataset, rows: int) -> CheckResult:
     keys = ", ".join(keys_of(data.workload.key_type))
     counts, sample = [], []
     for name, left, right in (
@@ -83,11 +83,11 @@ def _difference(db: duckdb.DuckDBPyConnection, data: Dataset, rows: int) -> Verd
             f"SELECT {keys}, phone2, net_worth, valid_from, valid_to FROM {name} ORDER BY 1 LIMIT 2"
         )
         sample += [f"{name}: {row}" for row in db.execute(rest).fetchall()]
-    return Verdict(False, rows, counts[0], counts[1], _differing(db, data), tuple(sample))
+    return CheckResult(False, rows, counts[0], counts[1], _differing(db, data), tuple(sample))
 
 
 def _differing(db: duckdb.DuckDBPyConnection, data: Dataset) -> dict[str, int]:
-    """Count, by column, in how many versions that start alike a wrong value stands."""
+    """Count the wrong values of each column in versions that start as expected."""
     result = db.execute("SELECT * FROM missing LIMIT 0")
     names = [column[0] for column in result.description or []]
     same = [*keys_of(data.workload.key_type), "valid_from"]
@@ -100,7 +100,7 @@ def _differing(db: duckdb.DuckDBPyConnection, data: Dataset) -> dict[str, int]:
 
 def agrees_with_model(data: Dataset) -> bool:
     """Run the independent model over the same records and compare it with the expectation."""
-    # Of small workloads only: a checkout without its tests can measure the others.
+    # Imported for small workloads only: the others need no checkout with its tests.
     from tests.model.admission import history  # noqa: PLC0415
     from tests.model.terms import Options, Run  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def _first_runs(
     """Return the starting history as the full extracts that would have led to it."""
     columns = select_list(data.workload)
     source = f"read_parquet('{data.versions}')"
-    before = f"since <= TIMESTAMP '{data.moment(START)}'"
+    before = f"since <= TIMESTAMP '{data.extraction_time(START)}'"
     days = db.execute(f"SELECT DISTINCT since FROM {source} WHERE {before} ORDER BY 1").fetchall()
     return [
         (day, _records(db, f"SELECT {columns} FROM {source} WHERE since = TIMESTAMP '{day}'"))
@@ -149,7 +149,7 @@ def _batch_runs(db: duckdb.DuckDBPyConnection, data: Dataset, run: Any) -> list[
     return [
         run(
             load.extract,
-            data.moment(number),
+            data.extraction_time(number),
             _records(
                 db,
                 f"SELECT * FROM read_json({[str(f) for f in data.batch(number)]}, "

@@ -129,7 +129,7 @@ CONTENT = (
 )
 
 
-# When a version began where it came from, which orders the changes of its key.
+# When a version began at the source; it orders the changes of its key.
 SEQUENCE = Column("changed_at", "timestamp", "since")
 
 

@@ -1,7 +1,7 @@
 """Data of a workload: the starting history, the batches, and the table that must come out.
 
-DuckDB computes all of it from the seed: what is expected comes from the generator's own narrow
-list of versions (`id, u, f, since, until`), and never from an engine that is measured.
+DuckDB computes all of it from the seed. The expected table comes from the generator's own narrow
+list of versions (`id, u, f, since, until`), never from an engine that is measured.
 """
 
 import gzip
@@ -45,14 +45,14 @@ class Dataset:
 
     @property
     def versions(self) -> Path:
-        """The narrow list of versions of every batch's moment."""
+        """The narrow list of versions after all batches."""
         return self.folder / "versions.parquet"
 
     def batch(self, number: int) -> list[Path]:
         """Return the NDJSON files of one batch; 0 is the first to warm up, START a full extract."""
         return sorted((self.folder / f"batch_{number}").glob("*.ndjson.gz"))
 
-    def moment(self, number: int) -> datetime:
+    def extraction_time(self, number: int) -> datetime:
         """Return the extraction time of a batch, UTC."""
         if number == START:
             return FIRST_DAY + timedelta(days=self.workload.history)
@@ -79,7 +79,7 @@ def build(workload: Workload, root: Path) -> Dataset:
 @contextmanager
 def connect() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB in memory that takes no more than its share of the machine."""
-    # Its own choice is a folder where one stands, the repository's as a rule.
+    # Its own choice is a folder in the working directory, the repository as a rule.
     with TemporaryDirectory(prefix="lakekit_bench_") as spill, duckdb.connect() as db:
         db.execute(
             "SET threads = 2; SET memory_limit = '4GB'; SET preserve_insertion_order = false; "
@@ -113,22 +113,22 @@ def _start(db: duckdb.DuckDBPyConnection, data: Dataset) -> None:
 
 
 def _advance(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:
-    """Let one batch happen: draw what each key does, write its records, keep the versions."""
+    """Make one batch: draw what each key does, write its records, keep the versions."""
     load = data.workload
-    moment = _literal(data.moment(number))
+    extraction_time = _literal(data.extraction_time(number))
     drawn = f"hash(id, {load.seed}, {number}) % {MILLION} / {MILLION}"
-    event = moment
+    event = extraction_time
     if load.sequence:  # some time of the day before
         seconds = f"(hash(id, {load.seed}, {number}, 'event') % {DAY})::int"
-        event = f"{moment} - INTERVAL 1 SECOND * {seconds}"
+        event = f"{extraction_time} - INTERVAL 1 SECOND * {seconds}"
     flip = f"hash(id, {load.seed}, {number}, 'flip') % {MILLION} < {load.null_flips * MILLION}"
-    gone = load.changed + load.deleted if load.extract == "full" else load.changed
+    leaving = load.changed + load.deleted if load.extract == "full" else load.changed
     sent = "true" if load.extract == "full" else f"d < {max(load.batch - load.new, load.changed)}"
     db.execute(
         f"CREATE OR REPLACE TABLE drawn AS SELECT id, u, f, since, {drawn} AS d, {flip} AS flip, "
-        f"d < {load.changed} AS changed, NOT changed AND d < {gone} AS gone, "
-        f"if(changed, {event}, {moment}) AS ends, "
-        f"NOT gone AND ({sent}) AS sent FROM versions WHERE until IS NULL"
+        f"d < {load.changed} AS changed, NOT changed AND d < {leaving} AS deleted, "
+        f"if(changed, {event}, {extraction_time}) AS ends, "
+        f"NOT deleted AND ({sent}) AS sent FROM versions WHERE until IS NULL"
     )
     fresh = round(load.keys * load.new)
     first = load.keys + number * fresh
@@ -141,7 +141,8 @@ def _advance(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> None:
     _write_batch(db, data, number)
     db.execute(
         "UPDATE versions SET until = drawn.ends FROM drawn "
-        "WHERE versions.until IS NULL AND versions.id = drawn.id AND (drawn.changed OR drawn.gone)"
+        "WHERE versions.until IS NULL AND versions.id = drawn.id "
+        "AND (drawn.changed OR drawn.deleted)"
     )
     db.execute("INSERT INTO versions SELECT id, u, f, since, NULL FROM extract WHERE changed")
 
@@ -164,11 +165,11 @@ def _write_batch(db: duckdb.DuckDBPyConnection, data: Dataset, number: int) -> N
 
 
 def _compress(file: Path) -> None:
-    # Python's zlib works beside other threads; DuckDB's own gzip writer is several times slower.
+    # Python's zlib runs in parallel; DuckDB's own gzip writer is several times slower.
     with file.open("rb") as source, gzip.open(f"{file}.gz", "wb", compresslevel=3) as target:
         shutil.copyfileobj(source, target, 1 << 20)
     file.unlink()
 
 
-def _literal(moment: datetime) -> str:
-    return f"TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S}'"
+def _literal(time: datetime) -> str:
+    return f"TIMESTAMP '{time:%Y-%m-%d %H:%M:%S}'"

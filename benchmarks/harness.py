@@ -1,7 +1,7 @@
 """All contestants of a workload in one run: same data, same machine, same JVM settings.
 
 Each has a process of its own that lives through the workload. A batch goes round all of them
-before the next one starts, in an order that changes with the batch; the first ones warm up.
+before the next one starts. The order changes with the batch; the first batches warm up.
 """
 
 import os
@@ -101,13 +101,13 @@ def measure(
 
 
 def _order(workers: list[Worker], number: int) -> list[Worker]:
-    """Return who goes when: another one first every time, and every second time backwards."""
+    """Return the order: another one first every time, and every second time backwards."""
     turned = workers[number % len(workers) :] + workers[: number % len(workers)]
     return turned[::-1] if number % 2 else turned
 
 
 def _guarded(worker: Worker, action: Callable[..., None], *arguments: Any) -> None:
-    """Do one thing with a contestant that has not failed yet; a failure ends only its own race."""
+    """Do one thing with a contestant that has not failed yet; its failure ends no other."""
     if worker.error:
         return
     try:
@@ -138,8 +138,8 @@ def _finish(
         if not worker.error and worker.name != "floor":
             target = course.root / "work" / data.folder.name / worker.name / "read_back"
             worker.ask("read_back", target=str(target))
-            entry["verdict"] = asdict(check(data, target))
-            say(f"  {worker.name}: correct {entry['verdict']['correct']}")
+            entry["check"] = asdict(check(data, target))
+            say(f"  {worker.name}: correct {entry['check']['correct']}")
     except ContestantError as error:
         worker.error = str(error)
     if worker.error:

@@ -1,6 +1,6 @@
 """Ways to close many versions: keys sent to every worker, shuffled, or bucketed as the table is.
 
-Only the MERGE is timed, each on a branch of its own; it is `close_versions` as a run does it.
+Only the MERGE is timed, each on a branch of its own: `close_versions`, as in a run.
 """
 
 import time
@@ -28,7 +28,7 @@ _STORAGE_PARTITIONED = {
 
 @dataclass(frozen=True)
 class Way:
-    """One way: the table, the view of the changes, what they are joined by beside the keys."""
+    """One way: the table, the view of the changes, and the columns of the join besides the keys."""
 
     table: str
     changes: str
@@ -40,7 +40,7 @@ WAYS = {
     "sent": Way("lake.bench.customer", "sent"),
     "shuffled": Way("lake.bench.customer", "plain", _NOT_SENT),
     "bucketed table, sent": Way("lake.bench.bucketed", "sent"),
-    # The partition must be among what is joined by.
+    # The partition must be a column of the join.
     "storage-partitioned": Way(
         "lake.bench.bucketed", "bucketed", {**_NOT_SENT, **_STORAGE_PARTITIONED}, ["_is_current"]
     ),
@@ -61,11 +61,11 @@ def layouts(keys: int) -> dict[str, Any]:
     found = {name: median(times[1:]) for name, times in seconds.items()}
     ratios = {name: one / found["sent"] for name, one in found.items()}
     it.close()
-    told = "; ".join(
+    times = "; ".join(
         f"{name} {found[name]:.2f} s ({ratio:.2f}), {shuffles[name]} shuffles"
         for name, ratio in ratios.items()
     )
-    text = f"To close {changed} of {keys} current versions by a MERGE: {told}."
+    text = f"To close {changed} of {keys} current versions by a MERGE: {times}."
     return {
         "changed": changed, "seconds": found, "ratios": ratios, "shuffles": shuffles, "text": text,
     }  # fmt: skip
@@ -99,7 +99,7 @@ def _prepare(it: Any) -> int:
 
 
 def _shuffles(it: Any, way: Way) -> int:
-    """Count those of the plan; one puts what is written in the order of its files."""
+    """Count the shuffles of the plan; one orders what is written by its files."""
     closing = close_versions(way.table, "main", [*it.keys, *way.also], way.changes)
     with session_settings(it.spark, way.settings):
         plan = it.spark.sql(f"EXPLAIN {closing}").first()[0]
@@ -107,7 +107,7 @@ def _shuffles(it: Any, way: Way) -> int:
 
 
 def _close(it: Any, way: Way, branch: str, changed: int) -> float:
-    """Close on a new branch, and see that so many versions are closed."""
+    """Close on a new branch, and check how many versions are closed."""
     it.spark.sql(f"ALTER TABLE {way.table} CREATE OR REPLACE BRANCH {branch}")
     closing = close_versions(way.table, branch, [*it.keys, *way.also], way.changes)
     with session_settings(it.spark, way.settings):

@@ -1,4 +1,4 @@
-"""What a run costs beside time: bytes, files and memory."""
+"""What a run costs besides time: bytes, files and memory."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Meter:
     _stage: int = -1
 
     def start(self) -> None:
-        """Note where the counters stand."""
+        """Read the counters before a run."""
         self._files = tree(self.folder)
         self._stage = max((s["stage"] for s in stages(self.spark)), default=-1)
         for process in self.processes:
@@ -36,7 +36,7 @@ class Meter:
         self._before = self._kernel()
 
     def stop(self) -> dict[str, int]:
-        """Return what was counted since."""
+        """Return what was counted since the start."""
         after = self._kernel()
         new = {file: size for file, size in tree(self.folder).items() if file not in self._files}
         counts = {

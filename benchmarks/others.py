@@ -1,4 +1,4 @@
-"""What a batch's time does not show: many small tables, reads after many runs, a cluster.
+"""Measurements apart from batches: many small tables, reads after many runs, a cluster.
 
 Each runs in a process of its own (`python -m benchmarks.others NAME ...`) and prints one JSON line.
 """
@@ -21,7 +21,7 @@ from benchmarks.places import fresh, place_of
 from benchmarks.small import merge_tables, small
 from benchmarks.writing import writing
 
-# Of what both workers of a cluster do, each does this share at least.
+# The least share of the work that each of the two workers does.
 SHARE = 0.25
 
 
@@ -99,7 +99,7 @@ def _query_seconds(spark: Any, query: str) -> float:
 
 
 def cluster(keys: int) -> dict[str, Any]:
-    """Merge on a standalone cluster of two worker processes and see who did the tasks."""
+    """Merge on a standalone cluster of two worker processes; count the tasks of each."""
     place = fresh(place_of("cluster", keys))
     with running_cluster(place.folder / "cluster") as master:
         settings = {
@@ -117,12 +117,12 @@ def cluster(keys: int) -> dict[str, Any]:
         target = place.folder / "read_back"
         it.read_back(target)
         it.close()
-    verdict = check(place.data, target)
+    result = check(place.data, target)
     tasks, busy = (_per_executor(stages, name) for name in ("tasks", "seconds"))
     shared = [s for s in stages if len(s["tasks"]) > 1]
     spread = is_spread(busy)
     divisible = [s for s in stages if sum(s["tasks"].values()) > 1]
-    right = "correct" if verdict.correct else "WRONG"
+    right = "correct" if result.correct else "WRONG"
     each = ", ".join(f"{name}: {tasks[name]} tasks, {busy[name]:.2f} s" for name in sorted(tasks))
     text = (
         f"Standalone master and two workers, {keys} keys, 1 % changed, full extract: the last "
@@ -130,7 +130,7 @@ def cluster(keys: int) -> dict[str, Any]:
         f"{len(shared)} of {len(divisible)} stages with several tasks ran on both."
     )
     return {
-        "seconds": seconds, "correct": verdict.correct, "spread": spread,
+        "seconds": seconds, "correct": result.correct, "spread": spread,
         "tasks_per_executor": tasks,
         "seconds_per_executor": busy, "stages": stages, "text": text,
     }  # fmt: skip

@@ -18,7 +18,7 @@ COLOURS = {
 
 
 def main(summary: Path) -> None:
-    """Draw the workloads of a summary beside it."""
+    """Draw the workloads of a summary into its folder."""
     parts = json.loads(summary.read_text())["workloads"]
     height = sum(1.1 + 0.32 * len(part["contestants"]) for part in parts)
     sizes = [1 + len(part["contestants"]) for part in parts]

@@ -1,4 +1,4 @@
-"""The process of a contestant: asked by lines of JSON, and standing still between them."""
+"""The process of a contestant: asked by lines of JSON, and stopped in between."""
 
 import json
 import os
@@ -29,14 +29,14 @@ class Worker:
     guard: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
-        # What stands still would not notice that the benchmark has ended, however that came.
+        # A stopped process would not notice that the benchmark has ended, for whatever reason.
         self.guard = subprocess.Popen(  # noqa: S603  our own process group
             ["/bin/sh", "-c", f"read _; kill -KILL -{self.process.pid}"],
             stdin=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
 
     def ask(self, do: str, patience: float = PATIENCE, **arguments: Any) -> Any:
-        """Send one command and wait for its answer; between commands the process stands still."""
+        """Send one command and wait for its answer; between commands the process is stopped."""
         self._signal(signal.SIGCONT)
         try:
             return self._ask(do, patience, arguments)
@@ -44,7 +44,7 @@ class Worker:
             self._signal(signal.SIGSTOP)
 
     def _signal(self, number: int) -> None:
-        """Tell the process and the JVM that belongs to it, if they have not ended."""
+        """Send a signal to the process and its JVM, if they have not ended."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 

@@ -32,7 +32,7 @@ def profile(name: str, data: Dataset, place: Place, say: Say, *, plans: bool = T
     for number in range(last):
         start = time.perf_counter()
         contestant.run(number)
-        contestant.settle(number)
+        contestant.finish_batch(number)
         say(f"batch {number}: {time.perf_counter() - start:.2f} s")
     spark = contestant.spark  # type: ignore[attr-defined]
     seen = max((e.number for e in executions(spark, 0.0)), default=-1)

@@ -1,4 +1,4 @@
-"""The files of a report: `summary.json`, `summary.md` and the plot; and what machine it was."""
+"""The files of a report: `summary.json`, `summary.md` and the plot; and its machine."""
 
 import json
 import os
@@ -35,12 +35,12 @@ def plot(say: Callable[[str], None]) -> None:
 
 
 def machine(heap: str) -> dict[str, Any]:
-    """Return the facts that a figure depends on."""
+    """Return what the figures of a run depend on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     git = ["git", "rev-parse", "--short", "HEAD"]
     done = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)  # noqa: S603
     commit = done.stdout.strip()
-    facts = {
+    found = {
         "cores": os.cpu_count(),
         "memory_gb": round(memory, 1),
         "load_at_start": os.getloadavg()[0],
@@ -49,8 +49,8 @@ def machine(heap: str) -> dict[str, Any]:
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     text = (
-        f"{facts['cores']} cores, {facts['memory_gb']} GB; Spark local[2], heap {facts['heap']}; "
-        f"load of the machine at the start {facts['load_at_start']:.1f}; commit {commit}; "
+        f"{found['cores']} cores, {found['memory_gb']} GB; Spark local[2], heap {found['heap']}; "
+        f"load of the machine at the start {found['load_at_start']:.1f}; commit {commit}; "
         "medians of the timed batches, after those to warm up"
     )
-    return facts | {"text": text}
+    return found | {"text": text}

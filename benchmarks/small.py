@@ -32,7 +32,7 @@ def small(keys: int, count: int) -> dict[str, Any]:
 
 
 def _round(keys: int, batch: int, groups: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Merge a batch in both ways, in every second round the other one first."""
+    """Merge a batch in both ways; the order changes with every round."""
     jobs = {"one": [groups["one"]], "each": [[name] for name in groups["each"]]}
     seconds = {}
     for kind in list(jobs)[:: -1 if batch % 2 else 1]:
@@ -47,13 +47,13 @@ def _found(
     keys: int, count: int, rounds: Sequence[Mapping[str, float]], wrong: Sequence[str]
 ) -> dict[str, Any]:
     ratios = [each["one"] / each["each"] for each in rounds]
-    told = "; ".join(
+    times = "; ".join(
         f"one job {each['one']:.1f} s, {count} jobs {each['each']:.1f} s, ratio {ratio:.3f}"
         for each, ratio in zip(rounds, ratios, strict=True)
     )
     text = (
         f"{count} tables of {keys} keys, 1 % changed, full extracts, with the start of "
-        f"Python and Spark, in {len(rounds)} rounds: {told}; wrong tables: "
+        f"Python and Spark, in {len(rounds)} rounds: {times}; wrong tables: "
         f"{', '.join(wrong) or 'none'}."
     )
     return {"rounds": rounds, "ratio": median(ratios), "wrong": wrong, "text": text}

@@ -1,4 +1,4 @@
-"""From what was measured to what is reported: medians, ratios, one table. Pure."""
+"""Medians, ratios and the table of a report, from the measurements. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks import aims
 
 FIGURES = ("read", "written", "new_files", "new_bytes", "inputBytes", "shuffleWriteBytes")
-# A ratio of two workloads: its name, the parameter, its two values, and what else it moves.
+# A ratio of two workloads: its name, the parameter, its two values, and what changes with it.
 PAIRS: tuple[tuple[str, str, Any, Any, tuple[str, ...]], ...] = (
     ("9 / 0 closed versions", "history", 9, 0, ()),
     ("unchanged / 1 % changed", "changed", 0.0, 0.01, ("new", "deleted", "batch")),
@@ -66,7 +66,7 @@ def _ratios(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def faults(summary: Mapping[str, Any]) -> list[str]:
-    """Return why a benchmark fails: what Lakekit did wrong. The faults of others are results."""
+    """Return what Lakekit did wrong, which fails a benchmark. The faults of others are results."""
     found = []
     for part in summary["workloads"]:
         entry = part["contestants"].get("lakekit", {})
@@ -100,9 +100,9 @@ def _entry(raw: Mapping[str, Any], warm_up: int) -> dict[str, Any]:
     entry |= {name: median(run[name] for run in timed) for name in FIGURES if name in timed[0]}
     entry["peak_rss"] = max(run["peak_rss"] for run in timed)
     entry["files_after"] = raw.get("files", {})
-    verdict = raw.get("verdict")
-    entry["correct"] = verdict["correct"] if verdict else None
-    return entry | ({"verdict": verdict} if verdict else {})
+    check = raw.get("check")
+    entry["correct"] = check["correct"] if check else None
+    return entry | ({"check": check} if check else {})
 
 
 def markdown(summary: Mapping[str, Any]) -> str:
@@ -174,14 +174,14 @@ def _notes(entries: Mapping[str, Any]) -> list[str]:
     if any(entry.get("apart") for entry in entries.values()):
         notes.append("- apart: another kind of engine, on one machine, not on Spark")
     for name, entry in entries.items():
-        verdict = entry.get("verdict") or {}
+        check = entry.get("check") or {}
         if why := entry.get("absent") or entry.get("error"):
             notes.append(f"- {name}: {why.splitlines()[0][:300]}")
-        if verdict and not verdict["correct"]:
+        if check and not check["correct"]:
             notes.append(
-                f"- {name}: {verdict['missing']} rows missing, {verdict['unexpected']} unexpected; "
+                f"- {name}: {check['missing']} rows missing, {check['unexpected']} unexpected; "
                 f"versions that start as expected and hold another value, by column: "
-                f"{verdict['columns'] or 'none'}"
+                f"{check['columns'] or 'none'}"
             )
     return [*notes, ""] if notes else []
 

@@ -63,7 +63,7 @@ class _Server:
         result = it.run(number)
         seconds = time.perf_counter() - start
         counts = meter.stop()
-        it.settle(number)
+        it.finish_batch(number)
         self._rest()
         return {"seconds": seconds, "result": result, **counts}
 
@@ -81,7 +81,7 @@ class _Server:
         spark = getattr(self.contestant, "spark", None)
         if spark is not None:
             spark.sparkContext._jvm.System.gc()
-            # Spark drops what is no longer referred to in a thread of its own.
+            # A thread of Spark drops what is no longer referred to.
             time.sleep(1)
 
     def _the(self) -> Contestant:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 Extract = Literal["full", "incremental"]
 KeyType = Literal["bigint", "string", "composite"]
 QUICK_KEYS, FULL_KEYS = 50_000, 2_000_000
-# Keys up to which the independent model says in seconds what must come out.
+# Keys up to which the independent model takes seconds.
 MODEL_LIMIT = 2_000
 
 
@@ -20,18 +20,18 @@ class Workload:
         history: Closed versions per key at the start.
         changed: Share of the current keys with new content in every batch.
         new: Share of new keys, relative to the current ones.
-        deleted: Share of keys that are gone; only a full extract can tell.
+        deleted: Share of deleted keys; only a full extract shows them.
         batch: Records of an incremental batch, relative to the current keys; a full one has all.
         null_flips: Share of the changes that only turn one column from or to null.
-        sequence: Whether the records say when they changed, some time of the day before their
-            extraction, which then begins their versions (`sequence_by`).
+        sequence: Whether the records say when they changed: some time of the day before their
+            extraction. It begins their versions (`sequence_by`).
         other_bytes: Whether a record that says the same has other bytes in every batch.
-        mixed: Whether the rows of the starting table lie in no order, as in a table that grew by
-            many loads and was compacted: then each row group has current versions. Otherwise the
-            closed versions come first, which spares most of them whoever reads the current ones
-            of a table that is not partitioned.
+        mixed: Whether the rows of the starting table are in no order, as in a table that grew by
+            many loads and was compacted: each row group then has current versions. Otherwise the
+            closed versions come first; a reader of the current ones skips most of them even if
+            the table is not partitioned.
         runs: Timed batches, after those to warm up.
-        warm_up: Batches before them, with which Java's compilers are still at work.
+        warm_up: Batches before them, while Java's compilers are still at work.
     """
 
     keys: int

@@ -1,39 +1,47 @@
-"""Ways to merge into a small table: a delta or all versions anew, and both interpreted.
+"""Ways to merge into a small table: a delta, or a rewrite of all versions; each also interpreted.
 
-Each way has a table of its own in one session; every batch goes to all of them, in turns.
+Each way has a table of its own in one session. Every batch goes to all of them, in turns.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
-from unittest.mock import patch
 
 from benchmarks.check import check
 from benchmarks.contestants import Place
 from benchmarks.contestants.lakekit import Lakekit
 from benchmarks.places import fresh, place_of
-from lakekit.spark import run as context
-from lakekit.spark.session import tuning as small
+from lakekit.spark.session.tuning import Tuning
 
 NONE, ALL = -1, 1 << 40
+MANY_FILES = 10_000
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way: up to which bytes versions are written anew, and records are interpreted."""
+    """One way: up to which bytes versions are rewritten, and plans of records interpreted."""
 
-    anew: int
-    records: int
+    rewritten: int
+    interpreted: int
+
+    @property
+    def tuning(self) -> Tuning:
+        """What makes runs take this way, whatever the size."""
+        return Tuning(
+            few_files=MANY_FILES,
+            few_bytes=ALL,
+            rewrite_files=MANY_FILES,
+            rewrite_bytes=self.rewritten,
+            short_bytes=self.interpreted,
+        )
 
 
 WAYS = {
     "delta": Way(NONE, NONE),
-    "anew": Way(ALL, NONE),
+    "rewrite": Way(ALL, NONE),
     "delta, interpreted": Way(NONE, ALL),
-    "anew, interpreted": Way(ALL, ALL),
+    "rewrite, interpreted": Way(ALL, ALL),
 }
 
 
@@ -41,42 +49,32 @@ def writing(keys: int) -> dict[str, Any]:
     """Time incremental merges in each way; the first batch warms up."""
     place = fresh(place_of("writing", keys))
     first = Lakekit(place)
-    tables = {name: _table(first, number) for number, name in enumerate(WAYS)}
+    tables = {name: _table(first, name) for name in WAYS}
     for table in tables.values():
         table.prepare()
     seconds: dict[str, list[float]] = {name: [] for name in WAYS}
     for number in range(place.data.workload.batches):
         for name in _order(number):
-            with _limits(WAYS[name]):
-                start = time.perf_counter()
-                tables[name].run(number)
-                seconds[name].append(time.perf_counter() - start)
+            start = time.perf_counter()
+            tables[name].run(number)
+            seconds[name].append(time.perf_counter() - start)
     wrong = [name for name, table in tables.items() if not _is_right(table, place)]
     first.close()
     return _found(keys, seconds, wrong)
 
 
-def _table(first: Lakekit, number: int) -> Lakekit:
+def _table(first: Lakekit, name: str) -> Lakekit:
     table = Lakekit(first.place)
-    table.table = f"lake.bench.way_{number}"
+    table.table = f"lake.bench.way_{[*WAYS].index(name)}"
+    table.tuning = WAYS[name].tuning
     table.__dict__["spark"] = first.spark
     return table
 
 
 def _order(number: int) -> list[str]:
-    """Return who goes when: another one first every time."""
+    """Return the order of the ways; each time another one is first."""
     names = list(WAYS)
     return names[number % len(names) :] + names[: number % len(names)]
-
-
-@contextmanager
-def _limits(way: Way) -> Iterator[None]:
-    """Let runs take a way whatever the size, as long as this lasts."""
-    versions = patch.multiple(
-        small, FEW_FILES=ALL, FEW_BYTES=ALL, ANEW_FILES=ALL, ANEW_BYTES=way.anew
-    )
-    with versions, patch.multiple(context, FEW_FILES=10_000, SHORT=way.records):
-        yield
 
 
 def _is_right(table: Lakekit, place: Place) -> bool:
@@ -89,15 +87,15 @@ def _found(keys: int, seconds: dict[str, list[float]], wrong: list[str]) -> dict
     """Return the medians and the ratios of the decisions."""
     found = {name: median(times[1:]) for name, times in seconds.items()}
     ratios = {
-        "anew / delta": found["anew"] / found["delta"],
-        "the same, interpreted": found["anew, interpreted"] / found["delta, interpreted"],
+        "rewrite / delta": found["rewrite"] / found["delta"],
+        "the same, interpreted": found["rewrite, interpreted"] / found["delta, interpreted"],
         "delta, interpreted / compiled": found["delta, interpreted"] / found["delta"],
-        "anew, interpreted / compiled": found["anew, interpreted"] / found["anew"],
+        "rewrite, interpreted / compiled": found["rewrite, interpreted"] / found["rewrite"],
     }
     times = "; ".join(f"{name} {one:.2f} s" for name, one in found.items())
-    told = "; ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    compared = "; ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     text = (
-        f"Incremental batches of 2 % of {keys} keys, medians in one process: {times}; {told}; "
+        f"Incremental batches of 2 % of {keys} keys, medians in one process: {times}; {compared}; "
         f"wrong tables: {', '.join(wrong) or 'none'}."
     )
     return {"seconds": found, "ratios": ratios, "wrong": wrong, "text": text}

@@ -38,6 +38,8 @@ def main() -> None:
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     if arguments.no_bundle:
         context["bundle"] = False
+    if context["bundle"] and not (ROOT / "lakekit").is_dir():
+        parser.error("packages are made from a checkout, not from an installed lakekit")
     build(arguments.environment or list(ENVIRONMENTS), out=arguments.out, context=context).synth()
 
 

@@ -1,17 +1,12 @@
 """What one run hands to a merge, and what the merge says it did."""
 
-import json
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import AwareDatetime
 
 from lakekit.models import Model
 
-# What a snapshot says of the run that made it.
-RUN_ID = "lakekit.run-id"
-# A rebuild publishes many runs at once: their ids as a JSON list, in the order of their merges.
-REBUILT_RUNS = "lakekit.rebuilt-runs"
 Extract = Literal["full", "incremental", "changes"]
 
 
@@ -20,7 +15,7 @@ class Batch(Model):
 
     `run_id` and the table identify a batch; `files` are addresses that Spark reads, in order.
     `bytes` is the size of their records, unpacked, if it is known. `merged_until` is the extraction
-    time of a younger landing that was merged before, if one is known: the table does not show it
+    time of a younger landing that was merged before, if there is one: the table does not show it
     if it changed nothing.
     """
 
@@ -32,49 +27,47 @@ class Batch(Model):
     merged_until: AwareDatetime | None = None
 
 
-class MergeResult(Model):
-    """What one merge did, in versions and records.
+class MergeMetrics(Model):
+    """What one merge did, counted in versions and records.
 
     opened: versions that records of this run opened. closed: versions that got a `_valid_to`,
-    deletes among them. deleted: versions closed because their key is gone. unchanged: records
-    that say what was known. duplicates: records beside the one that was kept for their key and
-    moment. superseded: records that lost against another content. deletes: records that delete.
-    restored: versions written again because a late change cut them. quarantined: rejected records.
+    deletes among them. deleted: versions closed because their key is deleted. unchanged: records
+    that repeat the content of a version. duplicates: records equal to the one that was kept for
+    their key and event time. quarantined: rejected records. superseded: records that lost against
+    another content. deletes: records that delete. restored: versions written again because a late
+    change cut them.
 
     Records in = opened + unchanged + duplicates + superseded + deletes + quarantined.
     """
 
-    table: str
-    run_id: str
     opened: int = 0
     closed: int = 0
     deleted: int = 0
     unchanged: int = 0
     duplicates: int = 0
     quarantined: int = 0
-    snapshot_id: int | None = None
-    committed: bool = False
     superseded: int = 0
     deletes: int = 0
     restored: int = 0
 
 
-def runs_in(summary: Any) -> list[str]:
-    """Return the runs that a snapshot published, by its summary (anything with `get`).
+class MergeResult(MergeMetrics):
+    """The metrics of one merge, its table and run, and the commit that made it visible.
 
-    Example:
-        >>> runs_in({"lakekit.run-id": "r-1"}), runs_in({"lakekit.rebuilt-runs": '["a", "b"]'})
-        (['r-1'], ['a', 'b'])
+    snapshot_id: of that commit, None without one. committed: whether this call made it.
     """
-    own = summary.get(RUN_ID)
-    return [*([own] if own else []), *json.loads(summary.get(REBUILT_RUNS) or "[]")]
+
+    table: str
+    run_id: str
+    snapshot_id: int | None = None
+    committed: bool = False
 
 
-def naive_utc(moment: datetime) -> datetime:
-    """Return a moment as control columns hold it: UTC, without zone.
+def naive_utc(time: datetime) -> datetime:
+    """Return a time as control columns hold it: UTC, without zone.
 
     Example:
         >>> naive_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00"))
         datetime.datetime(2026, 1, 1, 0, 0)
     """
-    return moment.astimezone(UTC).replace(tzinfo=None)
+    return time.astimezone(UTC).replace(tzinfo=None)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 STAGING = ".staging/"
 # After so many days a change set that a killed merge left behind is removed.
 STAGING_DAYS = 7
-# Begins the names of a run's branches, and of its change set beside a local warehouse.
+# Begins the names of a run's branches, and of its change set in a local warehouse.
 OWN = "lakekit_"
 MAINTENANCE = "maintain-"
 RUNS = "runs/"
@@ -141,9 +141,9 @@ def quarantine_table(table: str) -> str:
     return f"{table}_quarantine"
 
 
-def facts_table(table: str) -> str:
-    """Return the name of the companion that keeps the facts which no version shows."""
-    return f"{table}_facts"
+def journal_table(table: str) -> str:
+    """Return the name of the change journal: events that no version of the table records."""
+    return f"{table}_journal"
 
 
 def shadow_tables(table: str) -> tuple[str, ...]:
@@ -151,10 +151,10 @@ def shadow_tables(table: str) -> tuple[str, ...]:
 
     Example:
         >>> shadow_tables("t")
-        ('t__rebuild_facts', 't__rebuild_quarantine', 't__rebuild')
+        ('t__rebuild_journal', 't__rebuild_quarantine', 't__rebuild')
     """
     shadow = f"{table}__rebuild"
-    return facts_table(shadow), quarantine_table(shadow), shadow
+    return journal_table(shadow), quarantine_table(shadow), shadow
 
 
 def staging_folder(warehouse: str, run_id: str, table: str) -> str:

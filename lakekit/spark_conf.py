@@ -1,11 +1,11 @@
-"""What every Spark session of Lakekit is told, on a laptop and in Glue. Pure."""
+"""The settings of every Spark session of Lakekit, on a laptop and in Glue. Pure."""
 
 CATALOG = "lake"
 LOCAL_DATABASE = "local"
 # The first compiler alone has a small cache, and when it is full all goes on interpreted. What a
 # plan leaves behind is dropped soon if the young have room; else it is copied and copied.
 LIGHT_JAVA = " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC -Xmn512m"
-# Of few cores, the threads that Java's own choice of collector keeps beside the work take a share.
+# The collector that Java chooses keeps threads of its own, which take a share of few cores.
 STEADY_JAVA = " -XX:+UseParallelGC"
 # Iceberg asks its own threads every 10 ms whether they have planned a scan: of manifests on a disk
 # that takes longer than to read them here.

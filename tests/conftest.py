@@ -16,7 +16,7 @@ HISTORIES = 1080
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make test-all` and `make test-long` ask for more."""
+    """Add the options of `make test-all` and `make test-long`."""
     parser.addoption(
         "--histories",
         type=int,
@@ -36,5 +36,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say what is left out: of several processes, none tells how many it deselected."""
+    """Say what is left out: with several processes, pytest does not say how many it deselected."""
     return None if config.getoption("long") else "without the tests that are marked long (--long)"

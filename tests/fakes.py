@@ -49,7 +49,7 @@ class MemoryObjectStore:
         self.objects[key] = self.get(source_key)
 
     def delete(self, key: str) -> None:
-        """Not of the port: what a lifecycle rule or a person does."""
+        """Delete an object, as a lifecycle rule or a person does; not of the port."""
         self.objects.pop(key, None)
 
     def _info(self, key: str) -> ObjectInfo:
@@ -59,7 +59,7 @@ class MemoryObjectStore:
 
 
 class ManualClock:
-    """A clock that moves when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self.now = now

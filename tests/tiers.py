@@ -6,5 +6,5 @@ import pytest
 
 
 def long(*values: Any, id: str | None = None) -> Any:
-    """Return values of a test that another one, or the same with others, holds by default."""
+    """Mark values of a test as long; another test, or other values, cover them by default."""
     return pytest.param(*values, marks=pytest.mark.long, id=id)

@@ -39,7 +39,7 @@ _numbers = count(1)
 
 
 def until(what: Callable[[], Any], *, seconds: float = 60) -> Any:
-    """Return what comes true, once it does."""
+    """Wait for a value that is true, and return it."""
     end = time.monotonic() + seconds
     while not (found := what()):
         assert time.monotonic() < end, "it did not happen"
@@ -48,7 +48,7 @@ def until(what: Callable[[], Any], *, seconds: float = 60) -> Any:
 
 
 class Api:
-    """Serves the records of each endpoint, one page each; and what is to go wrong, first."""
+    """A server of the records of each endpoint, one page each; it answers with errors first."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.url = server.url_for("").rstrip("/")
@@ -94,7 +94,7 @@ class World:
             (config / "contracts" / f"{table}.yaml").write_text(text)
 
     def serve(self, *pages: list[Record], table: str = "") -> None:
-        """Choose what the API has from now on."""
+        """Choose the records of the API from now on."""
         self.api.pages[table or self.table] = list(pages)
 
     def change_contract(self, before: str, after: str) -> None:

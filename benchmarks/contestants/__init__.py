@@ -17,7 +17,7 @@ class Entry:
         peer: Whether it needs the peers' virtual environment.
         delta: Whether it needs Delta's jars.
         apart: Whether it is another kind of engine.
-        sequence: Whether it takes the moment of a change from the record.
+        sequence: Whether it takes the time of a change from the record.
     """
 
     where: str

@@ -3,8 +3,8 @@
 It is what most articles on SCD2 with Iceberg show; hence the names.
 
 Made right, so that the comparison is fair to it: the comparison of values is null-safe, and a
-full extract also closes the keys that are gone. It reads with an explicit schema, which spares it
-the pass over the JSON that infers one.
+full extract also closes the keys that it lacks. It reads with an explicit schema: no pass over
+the JSON infers one.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ class ArticleCow(IcebergContestant):
         ).writeTo(self.table).append()
 
     def run(self, number: int) -> None:
-        self.read_batch(number).createOrReplaceTempView("raw")
-        keys, at = ", ".join(self.keys), self.moment(number)
+        self.read_records(number).createOrReplaceTempView("raw")
+        keys, at = ", ".join(self.keys), self.extraction_time(number)
         self.spark.sql(
             f"SELECT {', '.join(self.names)} FROM (SELECT *, row_number() OVER "
             f"(PARTITION BY {keys} ORDER BY {keys}) AS rank FROM raw) WHERE rank = 1"

@@ -1,4 +1,4 @@
-"""What every contestant is: a table that is prepared, merged into, and read back."""
+"""The base of every contestant: a table that is prepared, merged into, and read back."""
 
 import os
 from abc import ABC, abstractmethod
@@ -43,7 +43,7 @@ class Contestant(ABC):
 
     @property
     def is_full(self) -> bool:
-        """Tell whether an absent key is a deleted one."""
+        """Whether an absent key is a deleted one."""
         return self.data.workload.extract == "full"
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Contestant(ABC):
     def run(self, number: int) -> Any:
         """Merge one batch."""
 
-    def settle(self, number: int) -> None:  # noqa: B027  most have nothing to do
+    def finish_batch(self, number: int) -> None:  # noqa: B027  most have nothing to do
         """Do what is not timed after a batch."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class SparkContestant(Contestant):
             "spark.ui.showConsoleProgress": "false",
             "spark.ui.retainedStages": "10000",
             "spark.log.level": "ERROR",
-            # Between its batches a contestant stands still, and gives no sign of life.
+            # Between its batches the process of a contestant is stopped, and gives no sign of life.
             "spark.network.timeout": "7200s",
             **self.settings(),
             **place.settings,
@@ -119,14 +119,14 @@ class SparkContestant(Contestant):
         """Return the starting history as a frame."""
         return self.spark.read.parquet(str(self.data.history))
 
-    def read_batch(self, number: int) -> Any:
+    def read_records(self, number: int) -> Any:
         """Return a batch as a frame, with an explicit schema."""
         schema = ", ".join(f"{column.name} {column.type}" for column in self.columns)
         return self.spark.read.schema(schema).json([str(f) for f in self.data.batch(number)])
 
-    def moment(self, number: int) -> str:
+    def extraction_time(self, number: int) -> str:
         """Return a batch's extraction time as SQL."""
-        return f"TIMESTAMP '{self.data.moment(number):%Y-%m-%d %H:%M:%S}'"
+        return f"TIMESTAMP '{self.data.extraction_time(number):%Y-%m-%d %H:%M:%S}'"
 
     def write_back(self, target: Path, *more: str, source: str) -> None:
         """Write a query over the table in the form of `read_back`."""

@@ -1,7 +1,7 @@
 """dbt snapshots: dbt-spark in the session that it finds, check strategy, Iceberg.
 
-dbt stamps versions with the clock of the moment; a macro of the project gives it the extraction
-time instead, so that its table can be compared with the expected one to the second.
+dbt stamps versions with the current time. A macro of the project gives it the extraction time
+instead: its table can then be compared with the expected one to the second.
 """
 
 from pathlib import Path
@@ -96,8 +96,8 @@ class Dbt(IcebergContestant):
             f"CREATE TABLE spark_catalog.default.batch ({fields}) USING json LOCATION '{folder}'"
         )
         where = ["--project-dir", str(self._project), "--profiles-dir", str(self._project)]
-        # Through the session: another value of a variable of dbt would parse the project anew.
-        self.spark.conf.set("bench.at", f"{self.data.moment(number):%Y-%m-%d %H:%M:%S}")
+        # Through the session: another value of a variable of dbt would parse the project again.
+        self.spark.conf.set("bench.at", f"{self.data.extraction_time(number):%Y-%m-%d %H:%M:%S}")
         done: Any = dbtRunner().invoke(["--no-version-check", "snapshot", *where])
         if not done.success:
             results = getattr(done.result, "results", None) or []

@@ -42,7 +42,7 @@ class DltDuckdb(Contestant):
             pipelines_dir=str(self.place.folder / "pipelines"),
         )
 
-    def _load(self, rows: str, moment: Any, *, full: bool) -> None:
+    def _load(self, rows: str, extraction_time: Any, *, full: bool) -> None:
         import dlt  # noqa: PLC0415  in the peers' environment alone
 
         rest = [name for name in self.names if name not in self.keys]
@@ -58,7 +58,7 @@ class DltDuckdb(Contestant):
             "strategy": "scd2",
             "row_version_column_name": "row_hash",
             "validity_column_names": ["valid_from", "valid_to"],
-            "boundary_timestamp": moment,
+            "boundary_timestamp": extraction_time,
         }
         merge_key: Any = None if full else list(self.keys)
         table = dlt.resource(
@@ -84,7 +84,7 @@ class DltDuckdb(Contestant):
         columns = ", ".join(f"'{name}': '{type_}'" for name, type_ in types.items())
         files = [str(file) for file in self.data.batch(number)]
         source = f"read_json({files}, format = 'newline_delimited', columns = {{{columns}}})"
-        self._load(source, self.data.moment(number), full=self.is_full)
+        self._load(source, self.data.extraction_time(number), full=self.is_full)
 
     def read_back(self, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""The floor: what no engine can leave out. It keeps no history and publishes nothing.
+"""The floor: the work that no engine can leave out. It keeps no history and publishes nothing.
 
 It reads the batch once with an explicit schema, scans the key and hash of the current rows, joins
-them, and writes the rows that are new or changed, and the keys that are gone, as plain Parquet.
+them, and writes the new and changed rows and the deleted keys as plain Parquet.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.contestants.base import IcebergContestant
 
 
 class Floor(IcebergContestant):
-    """Read, hash, join, write: no dedupe, no evidence, no commit, no closing of old versions."""
+    """Read, hash, join, write: no dedupe, no run id, no commit, no closing of old versions."""
 
     about = "read the batch, scan key and hash, join, write the changed rows; no table comes out"
 
@@ -25,18 +25,18 @@ class Floor(IcebergContestant):
         ).append()
 
     def run(self, number: int) -> None:
-        self._hashed(self.read_batch(number)).createOrReplaceTempView("batch")
-        gone = f", t.{self.keys[0]} IS NOT NULL AND s.row_hash IS NULL AS gone"
+        self._hashed(self.read_records(number)).createOrReplaceTempView("batch")
+        deleted = f", t.{self.keys[0]} IS NOT NULL AND s.row_hash IS NULL AS deleted"
         same_key = " AND ".join(f"t.{key} = s.{key}" for key in self.keys)
         how = "FULL OUTER" if self.is_full else "LEFT OUTER"
         key = ", ".join(f"t.{key} AS old_{key}" for key in self.keys)
         self.spark.sql(
-            f"SELECT s.*, {key}{gone} FROM batch s {how} JOIN (SELECT {', '.join(self.keys)}, "
+            f"SELECT s.*, {key}{deleted} FROM batch s {how} JOIN (SELECT {', '.join(self.keys)}, "
             f"row_hash FROM {self.table} WHERE is_current) t ON {same_key} "
             "WHERE NOT (t.row_hash <=> s.row_hash)"
         ).write.parquet(str(self._changes(number)))
 
-    def settle(self, number: int) -> None:
+    def finish_batch(self, number: int) -> None:
         """Bring its table to the state of the batch, outside the measured time."""
         self.spark.read.parquet(str(self._changes(number))).createOrReplaceTempView("changes")
         old = " AND ".join(f"t.{key} = s.old_{key}" for key in self.keys)
@@ -47,7 +47,7 @@ class Floor(IcebergContestant):
         )
         self.spark.sql(
             f"INSERT INTO {self.table} SELECT {', '.join(self.names)}, true, row_hash "
-            "FROM changes WHERE NOT gone"
+            "FROM changes WHERE NOT deleted"
         )
 
     def read_back(self, target: Path) -> None:

@@ -14,6 +14,7 @@ from lakekit.contract.contract import Contract
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import job_session
+from lakekit.spark.session.tuning import Tuning
 from lakekit.spark_conf import SETTINGS
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash
@@ -22,8 +23,9 @@ from lakekit.sql.row_hash import row_hash
 class Lakekit(IcebergContestant):
     """`merge_scd2` with the contract's defaults."""
 
-    about = "lakekit.spark.scd2.merge_scd2, contract defaults"
+    about = "lakekit.spark.merge_scd2.merge_scd2, contract defaults"
     cache_catalog = False
+    tuning: Tuning | None = None
 
     def settings(self) -> dict[str, str]:
         return SETTINGS | super().settings()
@@ -71,12 +73,14 @@ class Lakekit(IcebergContestant):
         batch = Batch(
             run_id=f"run-{number}",
             extract=extract,
-            extraction_time=self.data.moment(number).replace(tzinfo=UTC),
+            extraction_time=self.data.extraction_time(number).replace(tzinfo=UTC),
             files=tuple(map(str, files)),
             bytes=sum(map(_unpacked_size, files)),
         )
         staging = (self.place.folder / "staging" / self.table).as_uri()
-        result = merge_scd2(self.spark, self.contract, batch, self.table, staging=staging)
+        result = merge_scd2(
+            self.spark, self.contract, batch, self.table, staging=staging, tuning=self.tuning
+        )
         return result.model_dump(mode="json")
 
     def read_back(self, target: Path) -> None:

@@ -1,7 +1,7 @@
 """mack on Delta with deletion vectors, on a single-column key.
 
-mack closes nothing when a key is gone from a full extract. So that its table can be right there,
-one more MERGE of Delta follows it, and its time counts.
+mack closes nothing when a full extract lacks a key. One more MERGE of Delta follows it, so that
+its table can be right; the time of that counts too.
 """
 
 from functools import cached_property
@@ -14,7 +14,7 @@ from benchmarks.contestants.base import SparkContestant
 class Mack(SparkContestant):
     """`type_2_scd_generic_upsert` as it comes."""
 
-    about = "mack 0.5.0, Delta 3.3.2, deletion vectors; keys that are gone by one more MERGE"
+    about = "mack 0.5.0, Delta 3.3.2, deletion vectors; deleted keys by one more MERGE"
 
     def settings(self) -> dict[str, str]:
         return {
@@ -46,8 +46,8 @@ class Mack(SparkContestant):
         from mack import type_2_scd_generic_upsert  # noqa: PLC0415  in the peers' environment
 
         (key,), rest = self.keys, self.names[1:]
-        raw = self.read_batch(number)
-        updates = raw.selectExpr("*", f"{self.moment(number)} AS valid_from")
+        raw = self.read_records(number)
+        updates = raw.selectExpr("*", f"{self.extraction_time(number)} AS valid_from")
         type_2_scd_generic_upsert(
             self._target, updates, key, rest, "is_current", "valid_from", "valid_to"
         )
@@ -55,7 +55,7 @@ class Mack(SparkContestant):
             self._target.alias("t").merge(
                 raw.select(key).alias("s"), f"t.{key} = s.{key}"
             ).whenNotMatchedBySourceUpdate(
-                "t.is_current", {"is_current": "false", "valid_to": self.moment(number)}
+                "t.is_current", {"is_current": "false", "valid_to": self.extraction_time(number)}
             ).execute()
 
     def read_back(self, target: Path) -> None:

@@ -63,11 +63,11 @@ class Sqlmesh(IcebergContestant):
         times = {name: exp.DataType.build("timestamp", dialect="spark") for name in _TIMES}
         self._adapter.scd_type_2_by_column(
             exp.to_table(self.table),
-            self.read_batch(number),
+            self.read_records(number),
             unique_key=[exp.column(key) for key in self.keys],
             valid_from_col=exp.column("valid_from"),
             valid_to_col=exp.column("valid_to"),
-            execution_time=self.data.moment(number),
+            execution_time=self.data.extraction_time(number),
             check_columns=[exp.column(name) for name in self.names if name not in self.keys],
             invalidate_hard_deletes=self.is_full,
             target_columns_to_types=types | times,

@@ -44,7 +44,7 @@ class DataBucket(s3.Bucket):
         )
 
     def send_events(self) -> None:
-        """Tell EventBridge of every object; the L2 flag would deploy a function to say so."""
+        """Notify EventBridge of every object; the L2 flag would deploy a function for it."""
         bucket = self.node.default_child
         assert isinstance(bucket, s3.CfnBucket)  # noqa: S101
         bucket.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(

@@ -23,7 +23,7 @@ NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 @jsii.implements(ILocalBundling)
 class PipBundle:
-    """Our sources beside the packages that `pyproject.toml` asks for."""
+    """Our sources with the packages that `pyproject.toml` asks for."""
 
     def __init__(self, root: Path, extras: tuple[str, ...]) -> None:
         self.root = root

@@ -1,4 +1,4 @@
-"""What tells people of failures: the topic, and an alarm of each queue of dead letters."""
+"""How people hear of failures: the topic, and an alarm of each queue of dead letters."""
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -42,7 +42,7 @@ class Failures(Construct):
         )
 
     def alarm(self, dead_letters: sqs.IQueue, name: str) -> None:
-        """Tell the topic when a queue of dead letters gets a message."""
+        """Notify the topic when a queue of dead letters gets a message."""
         waiting = dead_letters.metric_approximate_number_of_messages_visible(
             period=Duration.minutes(5), statistic="Maximum"
         )

@@ -26,7 +26,7 @@ Reply = tuple[HTTPStatus, dict[str, str], bytes]
 
 
 class AirportsServer:
-    """Serves `release` until another is chosen; a load begins with its first page.
+    """A server of `release` until another is chosen; a load begins with its first page.
 
     release: may be set at any time, or by `PUT /release` with the release as the body.
     outage_from: pages from this number on answer 503, as if the API were cut off.

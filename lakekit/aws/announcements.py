@@ -23,7 +23,7 @@ METRICS = {
 
 
 class Announcer:
-    """Tells of every table that was loaded."""
+    """Announces every table that was loaded."""
 
     def __init__(self, database: str, client: "EventBridgeClient") -> None:
         self._database = database

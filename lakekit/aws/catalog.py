@@ -43,7 +43,9 @@ class GlueCatalog:
         try:
             body = S3ObjectStore(place.netloc, self._s3).get(place.path.lstrip("/"))
         except ObjectNotFoundError as error:
-            raise StorageUnavailableError(f"{table}: {location} is gone; read again") from error
+            raise StorageUnavailableError(
+                f"{table}: {location} does not exist any more; read again"
+            ) from error
         document: dict[str, Any] = json.loads(
             gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
         )

@@ -57,7 +57,7 @@ class S3ObjectStore:
         except ObjectNotFoundError as error:
             if if_match is None:
                 raise
-            raise PreconditionFailedError(f"{key}: gone") from error
+            raise PreconditionFailedError(f"{key}: removed") from error
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Yield the objects below a prefix in key order."""

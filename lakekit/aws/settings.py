@@ -26,7 +26,7 @@ PREFIX = "LAKEKIT_"
 class Settings(Model):
     """The `LAKEKIT_…` variables.
 
-    config: folder of sources and contracts, if not the one beside the package.
+    config: folder of sources and contracts, if not the one next to the package.
     base_urls: addresses that replace those of the sources, by source.
     """
 

@@ -16,7 +16,7 @@ File = TypeVar("File", bound=FileModel)
 
 
 def default_folder() -> Traversable:
-    """Return `config` beside the package; inside a zip too, where a job finds it."""
+    """Return the `config` folder next to the package; inside a zip too, where a job finds it."""
     return cast(Path, files("lakekit")).parent / "config"
 
 
@@ -66,16 +66,18 @@ def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
     return Fault((field,), f"is '{name}'; name the file {name}.yaml or change it")
 
 
-def companion_faults(contracts: Iterable[Contract]) -> dict[str, Fault]:
-    """Return the faults of contracts that are named as a companion or shadow of another one."""
+def derived_name_faults(contracts: Iterable[Contract]) -> dict[str, Fault]:
+    """Return the faults of contracts that are named as a table that is derived from another one."""
     known = {contract.contract: contract for contract in contracts}
     owners = {layout.quarantine_table(name): name for name in known}
-    owners |= {layout.facts_table(n): n for n, each in known.items() if each.history.remembers}
+    owners |= {
+        layout.journal_table(n): n for n, each in known.items() if each.history.keeps_journal
+    }
     owners |= {shadow: name for name in known for shadow in layout.shadow_tables(name)}
     return {
         name: Fault(
             ("contract",),
-            f"'{name}' is the name of a table that Lakekit keeps beside '{owners[name]}'; "
+            f"'{name}' is the name of a table that Lakekit derives from '{owners[name]}'; "
             "choose another name",
         )
         for name in known.keys() & owners.keys()

@@ -22,7 +22,7 @@ _NAMING = (
     "keys", "sequence_by", "track_history_columns", "track_history_except", "except_columns",
     "delete_scope", "tie_break",
 )  # fmt: skip
-# What every table that keeps versions has beside the stored columns.
+# The times that every table with versions has in addition to the stored columns.
 _TIMES: Mapping[str | None, SqlType | None] = dict.fromkeys(
     ("_ingested_at", "_valid_from", "_valid_to"), parse_type("timestamp_ntz")
 )
@@ -45,11 +45,26 @@ def option_faults(options: Mapping[str, Any]) -> Iterator[Fault]:
         yield _fault("track_history_except", either)
     if options["deletes"] == "mark" and mode in ("scd1", "append"):
         yield _fault("deletes", "mark needs mode scd2; other modes have no versions to mark")
-    if options["late_changes"] in ("quarantine", "ignore") and mode == "append":
-        yield _fault("late_changes", "mode append inserts what is new, however late it comes")
+    yield from _refused_pairs(options)
     if _after_position(names_in(options, "tie_break")):
         message = f"{FILE_POSITION} must be the last: no two records have the same"
         yield _fault("tie_break", message)
+
+
+def _refused_pairs(options: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield the pairs of options that are not offered together, and what to use instead."""
+    mode, scoped = options["mode"], bool(names_in(options, "delete_scope"))
+    if options["late_changes"] in ("quarantine", "ignore"):
+        if mode == "append":
+            yield _fault("late_changes", "mode append inserts what is new, however late it comes")
+        if scoped:
+            yield _fault("late_changes", "with delete_scope it must be exact")
+    if mode == "scd1" and options["ignore_null_updates"] is True:
+        must = "scd1 keeps no version to fill a partial record from; use mode scd2"
+        yield _fault("ignore_null_updates", must)
+    if mode == "scd1" and scoped:
+        must = "scd1 keeps no version to judge a scope by; use mode scd2, or a table per scope"
+        yield _fault("delete_scope", must)
 
 
 def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:
@@ -80,7 +95,7 @@ def fit_faults(options: Mapping[str, Any], columns: Sequence[NamedType]) -> Iter
             yield from _unknown(option, names, types)
     yield from _wrong_types(named, types)
     yield from _hidden_scopes(options, named)
-    yield from _forgotten(options, named, types)
+    yield from _dropped_values(options, named, types)
     for name in dict.fromkeys(named["except_columns"]):
         if name in named["keys"]:
             yield _fault("except_columns", f"'{name}' is a key and must be stored")
@@ -112,7 +127,7 @@ def refuse(faults: Iterable[Fault]) -> None:
     """Raise what a validator of a whole model found, if anything.
 
     Raises:
-        PydanticCustomError: With all faults; `FileModel.from_yaml` tells them one by one.
+        PydanticCustomError: With all faults; `FileModel.from_yaml` reports them one by one.
     """
     if found := "; ".join(map(str, faults)):
         raise PydanticCustomError(BETWEEN_FIELDS, found)
@@ -157,12 +172,12 @@ def _hidden_scopes(
             yield _fault("delete_scope", f"'{name}': {must}, as an extract is judged by it")
 
 
-def _forgotten(
+def _dropped_values(
     options: Mapping[str, Any], named: Mapping[str, Sequence[str]], known: Iterable[str | None]
 ) -> Iterator[Fault]:
     """Yield that nulls would mean what came before in columns whose changes are not kept."""
-    forgets = options["untracked"] == "ignore" and options["mode"] != "append"
-    if not (forgets and options["ignore_null_updates"]):
+    drops = options["untracked"] == "ignore" and options["mode"] != "append"
+    if not (drops and options["ignore_null_updates"]):
         return
     left_out = [name for name in known if name not in named["track_history_columns"]]
     if options["track_history_columns"] is None:

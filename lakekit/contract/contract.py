@@ -18,7 +18,7 @@ CONTROL_COLUMNS = (
 )  # fmt: skip
 RESERVED = {
     *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
-    "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id",
+    "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id", "_arrival",
 }  # fmt: skip
 
 
@@ -155,7 +155,7 @@ class Contract(FileModel):
 
     @property
     def compares_untracked(self) -> bool:
-        """Whether untracked columns tell records apart.
+        """Whether untracked columns distinguish records.
 
         Where they are ignored, only of two at one event time.
         """
@@ -167,8 +167,8 @@ class Contract(FileModel):
         In an order in which each new name is free: a column may take the name that another leaves.
         """
         have = {name.lower(): name for name in known}
-        told = {(c.renamed_from or "").lower(): c.name for c in self.stored}
-        waiting = {old: new for old, new in told.items() if old in have}
+        renamed = {(c.renamed_from or "").lower(): c.name for c in self.stored}
+        waiting = {old: new for old, new in renamed.items() if old in have}
         found: dict[str, str] = {}
         taken = {*have}
         while free := {old: new for old, new in waiting.items() if new.lower() not in taken}:

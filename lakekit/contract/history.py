@@ -2,18 +2,12 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from lakekit.contract.checks import FILE_POSITION, option_faults, refuse
 from lakekit.models import ColumnName, Model
 
 Ratio = Annotated[float, Field(ge=0, le=1)]
-# Told apart by their form, so that a wrong one is one fault and not one for each.
-TieBreak = Annotated[
-    Annotated[tuple[ColumnName, ...], Tag("columns")]
-    | Annotated[Literal["quarantine"], Tag("word")],
-    Discriminator(lambda value: "word" if isinstance(value, str) else "columns"),
-]
 
 
 class History(Model):
@@ -31,10 +25,19 @@ class History(Model):
     deletes: Literal["close", "ignore", "mark"] = "close"
     delete_scope: tuple[ColumnName, ...] = ()
     max_deleted_ratio: Ratio = 0.2
-    tie_break: TieBreak = (FILE_POSITION,)
+    tie_break: tuple[ColumnName, ...] = (FILE_POSITION,)
     late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
     null_keys: Literal["quarantine", "fail"] = "quarantine"
     new_column: Literal["keep", "reversion"] = "keep"
+
+    @field_validator("tie_break", mode="before")
+    @classmethod
+    def _is_a_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            raise ValueError(
+                "must be a list of columns, the deciding one first: [n, file_position]"
+            )
+        return value
 
     @model_validator(mode="after")
     def _options_agree(self) -> Self:
@@ -48,22 +51,14 @@ class History(Model):
         return ordered and self.mode == "scd2" and self.late_changes == "exact"
 
     @property
-    def sets_late_aside(self) -> bool:
-        """Whether late records are kept out, though they may tell what no other does."""
+    def rejects_late(self) -> bool:
+        """Whether late records are kept out, though they may say what no other record does."""
         return self.sequence_by is not None and self.late_changes != "exact"
 
     @property
-    def remembers(self) -> bool:
-        """Whether there are facts to keep that show in no version."""
+    def keeps_journal(self) -> bool:
+        """Whether there are change events to keep that no version shows."""
         return self.sequence_by is not None and self.mode != "append"
-
-    @property
-    def judges_by_scope(self) -> bool:
-        """Whether the full extracts of a row's own scope tell if it comes late.
-
-        Exact histories look at each fact.
-        """
-        return self.remembers and not self.exact and bool(self.delete_scope)
 
     @property
     def ordered_by_extraction(self) -> bool:

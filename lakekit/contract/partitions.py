@@ -10,11 +10,12 @@ from pydantic import AfterValidator
 from lakekit.contract.sqltypes import SqlType
 from lakekit.models import Fault
 
-_MOMENTS = ("timestamp", "timestamp_ntz")
+_TIMESTAMPS = ("timestamp", "timestamp_ntz")
 _COUNTED = ("tinyint", "smallint", "int", "bigint", "decimal", "string", "binary")
+_DATED = ("date", *_TIMESTAMPS)
 _FIT = {
-    "years": ("date", *_MOMENTS), "months": ("date", *_MOMENTS), "days": ("date", *_MOMENTS),
-    "hours": _MOMENTS, "bucket": (*_COUNTED, "date", *_MOMENTS), "truncate": _COUNTED,
+    "years": _DATED, "months": _DATED, "days": _DATED, "hours": _TIMESTAMPS,
+    "bucket": (*_COUNTED, *_DATED), "truncate": _COUNTED,
 }  # fmt: skip
 _TIMES = ("years", "months", "days", "hours")
 _SIZED = ("bucket", "truncate")

@@ -1,1 +1,1 @@
-"""A person's own tables on disk: a warehouse folder and the landing beside it."""
+"""A person's own tables on disk: a warehouse folder with its landing."""

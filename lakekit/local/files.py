@@ -9,7 +9,7 @@ from lakekit.models import Model
 
 
 class LandedFile(Model):
-    """A copy beside the document of its run, and what it was called."""
+    """A copy next to the document of its run, and its first name."""
 
     name: str
     received_as: str
@@ -35,10 +35,10 @@ def verify(path: Path, file: LandedFile) -> None:
     """Refuse a copy that is not what was received.
 
     Raises:
-        LandingCorruptError: It is gone, or has changed.
+        LandingCorruptError: It is missing, or has changed.
     """
     if not path.is_file():
-        raise LandingCorruptError(f"{path}: a landed file is gone; nothing can be rebuilt")
+        raise LandingCorruptError(f"{path}: a landed file is missing; nothing can be rebuilt")
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != file.sha256:

@@ -4,7 +4,7 @@
     {warehouse}/landing/{table}/{number}/    the files of one run
     {warehouse}/landing/{table}/{number}/run.json    what else a replay needs
 
-A run is landed before it is merged, and told as merged afterwards.
+A run is landed before it is merged, and marked as merged afterwards.
 """
 
 import fcntl
@@ -61,7 +61,7 @@ class Landing:
     def land(self, contract: str, batch: Batch, published: Container[str] = ()) -> Batch:
         """Keep a run, and return its batch over the kept files.
 
-        A run that was landed before and never merged takes its place in the order anew, with the
+        A run that was landed before and never merged takes a new place in the order, with the
         contract of today.
         """
         for place, run in self._runs():

@@ -17,7 +17,7 @@ def unexplained(
 ) -> list[str]:
     """Return those of some completed landings that PlanTables has not left out.
 
-    It leaves out what a newer extract superseded, with a note, and what moves nothing.
+    It leaves out what a newer extract superseded, which it records, and what changes nothing.
 
     Args:
         store: The landing bucket.
@@ -28,10 +28,10 @@ def unexplained(
     prefixes = sorted(prefixes)
     if not prefixes:
         return []
-    notes = [key for key in keys if layout.result_key(layout.run_of(key), STEP, table) == key]
+    records = [key for key in keys if layout.result_key(layout.run_of(key), STEP, table) == key]
     superseded = {
         layout.prefix_of(each.manifest)
-        for key in notes
+        for key in records
         for each in read_document(store, key, SupersededLandings).landings
     }
     return [each for each in prefixes if each not in superseded and not _moves_nothing(store, each)]

@@ -1,15 +1,15 @@
 """The merged runs of a table in the order in which they were merged, from the landing bucket.
 
-Which runs are merged: those that the table or its companion shows, and those whose result says so
-and whose landing is not open. A landing without `.complete` that the table does not show is the
-next run's to merge: the table was rolled back, or the run failed before its end.
+Which runs are merged: those that the table or its journal shows, and those whose result says so and
+whose landing is not open. A landing without `.complete` that the table does not show is merged by
+the next run: the table was rolled back, or the run failed before its end.
 
-In which order: a run holds a table's lease from its start to its end, so that the runs of a table
-come one after another, and the lease's epoch, which the run document has, grows with each of them.
-Within a run the plan has the order. This holds for a merge that changed nothing, and for one whose
-snapshot has expired. Start times do not tell: of two runs that wait for the lease, any may get it
-first. Extraction times do not either: a landing may be merged after a newer one. Main's ancestry
-has the last word on what it shows, as a lease can expire under a run that is still at work.
+In which order: a run holds a table's lease from its start to its end. So the runs of a table come
+one after another, and the lease's epoch in the run document grows with each of them. Within a run
+the plan has the order. This also orders merges that changed nothing, and merges whose snapshot has
+expired. Start times do not order runs: whichever waits for the lease may get it first. Nor do
+extraction times: a landing may be merged after a newer one. Where main's ancestry shows another
+order, it wins, as a lease can expire under a run that is still at work.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,28 +30,28 @@ from lakekit.runs.validate_landing import as_merged
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A run that a table shows; `at` is when it was committed, None if only a rebuild names it."""
+class CommittedRun:
+    """A run that a table shows; `at` is when it was committed, None if only a rebuild lists it."""
 
     run_id: str
     at: datetime | None = None
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a table says of its runs.
+class TableRuns:
+    """The runs that a table shows.
 
-    shown: what main shows, in the order of its ancestry, oldest first. told: what the companion
-    shows of runs that have ended. off_main: the table's snapshots that main does not descend from.
+    main: those of main, in the order of its ancestry, oldest first. journal: runs that have ended,
+    by the change journal. off_main: the table's snapshots that main does not descend from.
     """
 
-    shown: Sequence[Shown] = ()
-    told: Sequence[Shown] = ()
+    main: Sequence[CommittedRun] = ()
+    journal: Sequence[CommittedRun] = ()
     off_main: Collection[int] = field(default_factory=frozenset)
 
 
 def merged_runs(
-    store: ObjectStore, source: str, table: str, seen: Seen
+    store: ObjectStore, source: str, table: str, table_runs: TableRuns
 ) -> list[tuple[Contract, Batch]]:
     """Return the contract and batch of each merged run, in the order of the merges.
 
@@ -59,14 +59,14 @@ def merged_runs(
         store: The landing bucket.
         source: The table's source.
         table: Name of the table and its contract.
-        seen: What the table says of its runs; nothing if it is gone.
+        table_runs: The runs that the table shows; none if there is no table.
 
     Raises:
-        LandingCorruptError: A run that the table has seen is not in the landing any more, or a
-            landed object is not what was merged, or nothing says what a completed landing did.
-        MissingEvidenceError: A completed landing is on the table no more: it was rolled back.
+        LandingCorruptError: A run of the table is not in the landing any more, or a landed object
+            is not what was merged, or nothing says what a completed landing did.
+        MissingEvidenceError: A completed landing is no longer in the table: it was rolled back.
     """
-    times = {each.run_id: each.at for each in (*seen.told, *seen.shown)}
+    times = {each.run_id: each.at for each in (*table_runs.journal, *table_runs.main)}
     documents = {info.key for info in store.list(layout.RUNS)}
     landings = read_plans(store, table, documents, times)
     if lost := sorted(times.keys() - landings.keys()):
@@ -74,17 +74,19 @@ def merged_runs(
     folders = {layout.endpoint_prefix(source, table)}
     folders |= {each.folder for planned in landings.values() for each in planned}
     landed = {info.key for folder in sorted(folders) for info in store.list(folder)}
-    shown = [each.run_id for each in seen.shown]
+    shown = [each.run_id for each in table_runs.main]
     main = set(shown)
-    open_again = {each for each, found in landings.items() if _comes_again(landed, found, seen)}
+    open_again = {
+        each for each, found in landings.items() if _comes_again(landed, found, table_runs)
+    }
     merged = {
         run_id: _merging(planned, times.get(run_id))
         for run_id, planned in landings.items()
         if run_id in main
-        or (run_id not in open_again and _counts(landed, planned, told=run_id in times))
+        or (run_id not in open_again and _counts(landed, planned, recorded=run_id in times))
     }
-    _refuse_gone(table, landed, merged)
-    _refuse_rolled_back(table, [landings[each] for each in merged.keys() - main], seen)
+    _refuse_missing(table, landed, merged)
+    _refuse_rolled_back(table, [landings[each] for each in merged.keys() - main], table_runs)
     done = {each.prefix for each in merged.values()}
     open_ends = unexplained(store, table, documents, _completed(landed) - done)
     if open_ends:
@@ -99,9 +101,9 @@ def merged_runs(
 def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:
     """Return the run that merged a landing, of those that planned it.
 
-    It is the last one that says so: what an earlier one committed was rolled back, or the table
-    would have refused the later. Without its result it is the last that had its lease before the
-    commit `at`. Who found it there did not do it, however early it had begun to wait.
+    It is the last one with a result that says so: the commit of an earlier one was rolled back, or
+    the table would have refused the later. Without a result it is the last run that had its lease
+    before the commit `at`. A run that found the commit there did not make it.
     """
     for each in reversed(planned):
         if each.result and each.result.committed:
@@ -117,32 +119,34 @@ def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:
     return next((each for each in reversed(able) if each.leased_at <= at), able[0])
 
 
-def _counts(landed: Collection[str], planned: Sequence[Planned], *, told: bool) -> bool:
+def _counts(landed: Collection[str], planned: Sequence[Planned], *, recorded: bool) -> bool:
     """Say whether a landing that main does not show is merged all the same.
 
-    Its snapshot has expired, or it changed nothing, or only the companion was `told`. If its folder
-    is gone nobody can tell, and it counts, so that it is missed. What a person has rejected does
-    not count.
+    Its snapshot has expired, or it changed nothing, or only the journal has `recorded` it. If its
+    folder is missing it counts, so that the rebuild reports it. A landing that a person has
+    rejected does not count.
     """
     prefix = planned[0].prefix
     if layout.rejected_key(prefix) in landed:
         return False
-    if told or not any(each.result for each in planned):
-        return told
+    if recorded or not any(each.result for each in planned):
+        return recorded
     return layout.complete_key(prefix) in landed or layout.manifest_key(prefix) not in landed
 
 
-def _comes_again(landed: Collection[str], planned: Sequence[Planned], seen: Seen) -> bool:
+def _comes_again(
+    landed: Collection[str], planned: Sequence[Planned], table_runs: TableRuns
+) -> bool:
     """Say whether a landing was merged and taken back, and is open, so that the next run has it."""
     prefix = planned[0].prefix
     is_open = layout.complete_key(prefix) not in landed and layout.manifest_key(prefix) in landed
-    return is_open and _taken_back(planned, seen)
+    return is_open and _taken_back(planned, table_runs)
 
 
-def _taken_back(planned: Sequence[Planned], seen: Seen) -> bool:
-    """Say whether what a landing's last run did to the table is there, but not on main."""
+def _taken_back(planned: Sequence[Planned], table_runs: TableRuns) -> bool:
+    """Say whether the snapshot of a landing's last run exists, but is not on main."""
     results = [each.result for each in planned if each.result]
-    return bool(results) and results[-1].snapshot_id in seen.off_main
+    return bool(results) and results[-1].snapshot_id in table_runs.off_main
 
 
 def _completed(landed: Iterable[str]) -> set[str]:
@@ -152,18 +156,20 @@ def _completed(landed: Iterable[str]) -> set[str]:
     return {each for each in prefixes if layout.rejected_key(each) not in landed}
 
 
-def _refuse_gone(table: str, landed: Collection[str], merged: Mapping[str, Planned]) -> None:
+def _refuse_missing(table: str, landed: Collection[str], merged: Mapping[str, Planned]) -> None:
     prefixes = {each.prefix for each in merged.values()}
-    gone = sorted(each for each in prefixes if layout.manifest_key(each) not in landed)
-    if gone:
+    missing = sorted(each for each in prefixes if layout.manifest_key(each) not in landed)
+    if missing:
         raise LandingCorruptError(
-            f"{table}: {_some(gone, f'of {len(merged)} merged landings')} are gone"
+            f"{table}: {_some(missing, f'of {len(merged)} merged landings')} are missing"
         )
 
 
-def _refuse_rolled_back(table: str, unseen: Iterable[Sequence[Planned]], seen: Seen) -> None:
-    """Raise if what a run did to the table is there, but not on main."""
-    if found := [planned[0].prefix for planned in unseen if _taken_back(planned, seen)]:
+def _refuse_rolled_back(
+    table: str, unseen: Iterable[Sequence[Planned]], table_runs: TableRuns
+) -> None:
+    """Raise if the snapshot of a run exists, but is not on main."""
+    if found := [planned[0].prefix for planned in unseen if _taken_back(planned, table_runs)]:
         raise MissingEvidenceError(
             f"{table}: {_some(sorted(found), 'completed landings')} were rolled back: mark them as "
             ".rejected, or remove .complete so that the next run merges them"

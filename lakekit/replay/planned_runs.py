@@ -61,10 +61,10 @@ def read_plans(
     """
     runs = {layout.run_of(key) for key in keys}
     runs = {run_id for run_id in runs if layout.plan_key(run_id) in keys}
-    told = {run_id for run_id in runs if layout.result_key(run_id, STEP, table) in keys}
-    found = _read(store, table, told, told)
+    with_result = {run_id for run_id in runs if layout.result_key(run_id, STEP, table) in keys}
+    found = _read(store, table, with_result, with_result)
     if any(map(found_there, found.values())) or _is_lost(found, known):
-        found = _read(store, table, runs, told)
+        found = _read(store, table, runs, with_result)
     return found
 
 
@@ -94,14 +94,14 @@ def _is_lost(found: Mapping[str, Sequence[Planned]], known: Mapping[str, datetim
 
 
 def _read(
-    store: ObjectStore, table: str, runs: Collection[str], told: Collection[str]
+    store: ObjectStore, table: str, runs: Collection[str], with_result: Collection[str]
 ) -> dict[str, list[Planned]]:
     def planned(run_id: str) -> list[Planned]:
         plans = [plan for plan in read_plan(store, run_id).tables if plan.table == table]
         if not plans:
             return []
         run, key = read_run(store, run_id), layout.result_key(run_id, STEP, table)
-        merges = read_document(store, key, MergeScd2Result).merges if run_id in told else ()
+        merges = read_document(store, key, MergeScd2Result).merges if run_id in with_result else ()
         results = {each.run_id: each for each in merges}
         return [
             Planned(

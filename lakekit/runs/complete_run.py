@@ -1,9 +1,9 @@
-"""CompleteRun: ask the tables for evidence, then mark the landings complete."""
+"""CompleteRun: check that the tables show each merge, then mark the landings complete."""
 
 from collections.abc import Callable
 
 from lakekit import layout
-from lakekit.batch import Batch, MergeResult, runs_in
+from lakekit.batch import Batch, MergeResult
 from lakekit.errors import MissingEvidenceError
 from lakekit.models import Model
 from lakekit.ports import ObjectStore, TableCatalog, TableLeases
@@ -12,10 +12,11 @@ from lakekit.runs.record_failure import release_tables
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
 from lakekit.steps.functions import CompleteRun, CompleteRunResult
 from lakekit.steps.jobs import MergeScd2Result
+from lakekit.table_properties import runs_in
 
 
 class TableLoaded(Model):
-    """What others are told of one table: the sum of a run's merges into it."""
+    """What is announced of one table: the sum of a run's merges into it."""
 
     table: str
     run_id: str
@@ -34,7 +35,7 @@ def complete_run(
     leases: TableLeases,
     announce: Callable[[TableLoaded], None],
 ) -> CompleteRunResult:
-    """Finish what has evidence; again changes nothing and announces again.
+    """Finish what the tables show; again changes nothing and announces again.
 
     Raises:
         MissingEvidenceError: A table does not show what its merge says; the others are finished.
@@ -80,7 +81,7 @@ def _merges(store: ObjectStore, run: Run, plan: TablePlan) -> dict[str, MergeRes
 def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:
     """Return why a batch has no evidence, or None if it has.
 
-    Evidence is a snapshot in main's ancestry that carries the batch's id. Without one it is
+    PublishedRun is a snapshot in main's ancestry that carries the batch's id. Without one it is
 
     - a result that says there was nothing to commit, or
     - a result with a snapshot that may have expired since: no snapshot of the table has its id, and
@@ -101,7 +102,7 @@ def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata
     younger = bool(chain) and chain[-1]["timestamp-ms"] > run.started_at.timestamp() * 1000
     if cut and (younger or not merge.committed):
         return None
-    return f"snapshot {merge.snapshot_id} of batch {batch.run_id} is gone"
+    return f"snapshot {merge.snapshot_id} of batch {batch.run_id} does not exist any more"
 
 
 def _summary(

@@ -74,7 +74,7 @@ class Plan(Model):
 
 
 class FailureRecord(Model):
-    """An error beside its run; with `endpoint`, only that endpoint failed."""
+    """An error of a run; with `endpoint`, only that endpoint failed."""
 
     run_id: RunId
     source: Name

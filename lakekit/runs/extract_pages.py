@@ -21,7 +21,7 @@ from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Run, read_document, read_run, to_json
 from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
-# What one more page and the last object may need, beside the source's own time-out.
+# What one more page and the last object may need, in addition to the source's own time-out.
 RESERVE_SECONDS = 60.0
 
 
@@ -122,7 +122,7 @@ class _Extraction:
         if self._store.head(self._key) is None:
             return None
         progress = read_document(self._store, self._key, Progress)
-        # What another run left is of another moment: pages of two moments do not mix.
+        # The pages of another run are of another time: pages of two times do not mix.
         return progress if progress.run_id == self._run.run_id else None
 
 

@@ -62,7 +62,7 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
     """Return a landing as a merge reads it.
 
     Its id is a function of the landing alone, so that every run that brings the landing finds the
-    evidence of the first: a run lands an endpoint once, and each dropped file has a run id of its
+    commit of the first: a run lands an endpoint once, and each dropped file has a run id of its
     own.
     """
     parts = manifest.converted if manifest.format == "csv" else manifest.parts

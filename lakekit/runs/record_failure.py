@@ -1,4 +1,4 @@
-"""RecordFailure: keep an error beside its run, and give the run's tables back."""
+"""RecordFailure: keep an error with its run, and give the run's tables back."""
 
 from datetime import datetime
 
@@ -34,7 +34,7 @@ def keep(store: ObjectStore, record: FailureRecord) -> str:
     return key
 
 
-def rejection(run: Run, endpoint: str, error: Exception, moment: datetime) -> FailureRecord:
+def rejection(run: Run, endpoint: str, error: Exception, at: datetime) -> FailureRecord:
     """Return the failure of one endpoint's landing."""
     return FailureRecord(
         run_id=run.run_id,
@@ -42,7 +42,7 @@ def rejection(run: Run, endpoint: str, error: Exception, moment: datetime) -> Fa
         endpoint=endpoint,
         error=type(error).__name__,
         cause=str(error),
-        recorded_at=moment,
+        recorded_at=at,
     )
 
 

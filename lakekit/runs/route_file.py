@@ -42,12 +42,12 @@ def route_file(
         SourceShapeError: It is no CSV, or no gzip.
     """
     run_id = run_id_of(step, contract.contract)
-    prefix, moment = _reserve(store, contract, step.arrived_at, run_id)
+    prefix, time = _reserve(store, contract, step.arrived_at, run_id)
     key = layout.manifest_key(prefix)
     if store.head(key):
         manifest = load_manifest(store, key)
     else:
-        manifest = _land(step, store, contract, prefix, (run_id, moment))
+        manifest = _land(step, store, contract, prefix, (run_id, time))
     publish(store, manifest)
     done = store.head(layout.complete_key(prefix)) is not None
     payload = {
@@ -72,9 +72,9 @@ def _reserve(
     The layout has seconds, and two files may arrive in one: the later one moves on to the next
     second that is free. The same file finds the folder that it reserved.
     """
-    moment = arrived_at.replace(microsecond=0)
+    time = arrived_at.replace(microsecond=0)
     for _ in range(MAX_SHIFT):
-        prefix = layout.raw_prefix(contract.source, contract.contract, moment)
+        prefix = layout.raw_prefix(contract.source, contract.contract, time)
         owner = layout.owner_key(prefix)
         if store.head(owner):
             ours = store.get(owner) == run_id.encode() and not _is_taken(store, prefix, run_id)
@@ -82,8 +82,8 @@ def _reserve(
             free = store.head(layout.manifest_key(prefix)) is None
             ours = free and put_once(store, owner, run_id.encode())
         if ours:
-            return prefix, moment
-        moment += timedelta(seconds=1)
+            return prefix, time
+        time += timedelta(seconds=1)
     raise LandingCorruptError(f"{contract.contract}: no free second after {arrived_at.isoformat()}")
 
 

@@ -38,7 +38,7 @@ def start_run(
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
     epochs = _take(leases, sorted(contract.contract for contract in pinned), step.run_id)
     # Claimed under the leases, so that no two runs claim the same landing.
-    given = [key for key in request.manifests or () if not _settled(store, key)]
+    given = [key for key in request.manifests or () if not _is_done(store, key)]
     claimed = [*pending_keys(store, source.source)]
     claimed += [key for key in given if key not in claimed]
     extraction_time = request.extraction_time or step.started_at
@@ -58,7 +58,7 @@ def start_run(
     if not write_once(store, layout.run_key(step.run_id), run):
         run = read_run(store, step.run_id)
     if run.started_at != step.started_at:
-        # Step Functions forgets a name after 90 days; the evidence in the tables does not.
+        # Step Functions frees a name after 90 days; the snapshots of the tables keep it.
         raise InvalidStepInputError(
             f"run {run.run_id} began at {run.started_at.isoformat()}; start with a new name"
         )
@@ -93,7 +93,7 @@ def _take(leases: TableLeases, tables: list[str], owner: str) -> dict[str, int]:
     return epochs
 
 
-def _settled(store: ObjectStore, manifest: str) -> bool:
+def _is_done(store: ObjectStore, manifest: str) -> bool:
     """Say whether a landing is merged, or rejected by a person."""
     prefix = layout.prefix_of(manifest)
     markers = (layout.complete_key(prefix), layout.rejected_key(prefix))

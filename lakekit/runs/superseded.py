@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from lakekit import layout
-from lakekit.batch import runs_in
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Superseded
 from lakekit.runs.table_metadata import Metadata, main_ancestry
+from lakekit.table_properties import runs_in
 
 
 def younger_landings(
@@ -60,9 +60,11 @@ def superseded_landings(
         return ()
     seen = {run for each in main_ancestry(metadata) for run in runs_in(each.get("summary", {}))}
     merged = [each for each in full if each.run_id in seen]
-    told = next((each for each in younger if each.extract == "full"), None)
+    latest = next((each for each in younger if each.extract == "full"), None)
     newest = max(
-        [*merged, *([told] if told else [])], key=lambda each: each.extraction_time, default=None
+        [*merged, *([latest] if latest else [])],
+        key=lambda each: each.extraction_time,
+        default=None,
     )
     if newest is None:
         return ()

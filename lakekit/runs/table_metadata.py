@@ -30,7 +30,7 @@ def must_evolve(contract: Contract, metadata: Metadata) -> bool:
         if field["name"] not in CONTROL_COLUMNS
     }
     name = f"lake.tables.{contract.contract}"
-    # As Spark shows them: Iceberg keeps the format beside the properties, not among them.
+    # As Spark shows them: Iceberg keeps the format version outside the properties.
     properties = {"format-version": str(metadata["format-version"]), **metadata["properties"]}
     partition = list(_partition_fields(metadata))
     return bool(evolve_table(contract, name, columns, properties=properties, partition=partition))
@@ -87,7 +87,7 @@ def _table_files(chain: list[Metadata], small: float) -> int:
 def _partition_files(chain: list[Metadata], small: float) -> int:
     """Estimate how many small data files a partition got since the last compaction.
 
-    A summary tells the number of changed partitions, not which. The estimate takes a commit's
+    A summary has the number of changed partitions, not which. The estimate takes a commit's
     files as spread evenly and rounds up, as if one partition had a share of every commit: it is
     too high where commits go to different partitions, late where a commit crowds one of many, and
     grows with each commit of small files, so that no crowded table is passed over for good.

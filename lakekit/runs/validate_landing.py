@@ -37,8 +37,8 @@ def validate_landing(
             verdicts[endpoint].append(LandingVerdict(manifest=key, verdict=verdict))
         except TerminalError as error:
             rejected[key] = error
-            told = f"{type(error).__name__}: {error}"
-            verdicts[endpoint].append(LandingVerdict(manifest=key, error=told))
+            reason = f"{type(error).__name__}: {error}"
+            verdicts[endpoint].append(LandingVerdict(manifest=key, error=reason))
             keep(store, rejection(run, endpoint, error, clock()))
     for endpoint, landings in verdicts.items():
         document = EndpointVerdicts(endpoint=endpoint, landings=tuple(landings))

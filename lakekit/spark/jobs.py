@@ -17,7 +17,7 @@ from lakekit.errors import LakekitError, TableBusyError, TerminalError
 from lakekit.models import Model
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import TablePlan, read_plan, to_json
-from lakekit.spark.maintain_tables import maintain_with_companions
+from lakekit.spark.maintain_tables import maintain_with_journal
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
@@ -51,7 +51,7 @@ def create_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTabl
 def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
     """Merge every batch that the plan names, those of one table in their order.
 
-    What was merged is told also if a later batch of the table fails.
+    The result of what was merged is kept also if a later batch of the table fails.
     """
     keep = _keeper(store, arguments.run_id, "merge_scd2")
 
@@ -65,7 +65,7 @@ def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTable
                 done = done.model_copy(update={"merges": (*done.merges, merged)})
         except Exception:
             if done.merges:
-                # Else the next run, which finds them there, would be taken for the one that did it.
+                # Otherwise the next run, which finds them merged, would seem to have merged them.
                 keep(plan.table, done)
             raise
         return done
@@ -95,7 +95,7 @@ def maintain_tables(
             return MaintainTablesResult(table=name, busy=str(busy))
         try:
             table = _identifier(arguments, name)
-            done = maintain_with_companions(session, contract, table, now=clock())
+            done = maintain_with_journal(session, contract, table, now=clock())
             return MaintainTablesResult(table=name, maintained=done)
         finally:
             leases.release(name, owner)
@@ -120,7 +120,7 @@ def _each(
     def one(name: str, item: Item) -> Exception | None:
         try:
             keep(name, work(spark.newSession(), item))
-        except Exception as error:  # told at the end, beside its neighbours'
+        except Exception as error:  # raised at the end, with those of its neighbours
             log.exception("%s failed", name)
             return error
         return None
@@ -131,9 +131,9 @@ def _each(
     failed = {name: error for (name, _), error in zip(items, results, strict=True) if error}
     if failed:
         worst = max(failed.values(), key=lambda error: isinstance(error, TerminalError))
-        told = "; ".join(f"{name}: {type(e).__name__}: {e}" for name, e in failed.items())
+        reasons = "; ".join(f"{name}: {type(e).__name__}: {e}" for name, e in failed.items())
         kind = type(worst) if isinstance(worst, LakekitError) else RuntimeError
-        raise kind(f"{len(failed)} of {len(items)} tables failed: {told}") from worst
+        raise kind(f"{len(failed)} of {len(items)} tables failed: {reasons}") from worst
 
 
 def _keeper(store: ObjectStore, run_id: str, step: str) -> Callable[[str, Model], None]:

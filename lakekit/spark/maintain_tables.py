@@ -22,16 +22,16 @@ from lakekit.sql.identifiers import quote_table
 ORPHAN_AGE = timedelta(days=3)
 MANY_MANIFESTS = 100
 ATTEMPTS = 5
-# What Iceberg says if others have committed since it planned: of files, and of manifests.
+# Iceberg's errors if another commit came since it planned: for files, and for manifests.
 _CONFLICTS = ("CommitFailedException", "could not be found in the latest snapshot")
 
 
-def maintain_with_companions(
+def maintain_with_journal(
     spark: SparkSession, contract: Contract, table: str, *, now: datetime
 ) -> tuple[Maintained, ...]:
-    """Maintain a table, and beside it those of facts and of rejected records that there are."""
-    companions = (layout.facts_table(table), layout.quarantine_table(table))
-    present = [name for name in companions if spark.catalog.tableExists(name)]
+    """Maintain a table, and its journal and quarantine where they exist."""
+    derived = (layout.journal_table(table), layout.quarantine_table(table))
+    present = [name for name in derived if spark.catalog.tableExists(name)]
     return tuple(maintain_table(spark, contract, name, now=now) for name in (table, *present))
 
 
@@ -40,8 +40,8 @@ def maintain_table(
 ) -> Maintained:
     """Run what the table's health asks for, in the order that leaves least behind.
 
-    If a run commits meanwhile what an action rests on, the run wins: it is measured and planned
-    again, and `actions` are those that were done.
+    If a run commits meanwhile, an action that conflicts with it is dropped: health is measured and
+    planned again. `actions` are those that were done.
 
     Args:
         spark: A session whose catalog holds the table.
@@ -70,14 +70,14 @@ def table_health(spark: SparkSession, contract: Contract, table: str, *, now: da
     """Measure a table by its metadata tables."""
     name, limits = quote_table(table), contract.maintenance
     small = int(SMALL * limits.target_file_size_mb * 1024 * 1024)
-    known = spark.table(f"{name}.files")
+    rows = spark.table(f"{name}.files")
     # A table without partitions has no such column.
-    place = [column for column in ("content", "partition") if column in known.columns]
+    place = [column for column in ("content", "partition") if column in rows.columns]
     counts = (
         F.count("*").alias("n"),
         F.count_if(F.col("file_size_in_bytes") < small).alias("small"),
     )
-    files = known.groupBy(*place).agg(*counts).collect()
+    files = rows.groupBy(*place).agg(*counts).collect()
     edge = (now - timedelta(days=limits.snapshots.max_age_days)).timestamp() * 1_000_000
     commits = f"SELECT unix_micros(committed_at) AS at FROM {name}.snapshots"
     ages = [row["at"] < edge for row in spark.sql(commits).collect()]
@@ -92,7 +92,7 @@ def table_health(spark: SparkSession, contract: Contract, table: str, *, now: da
 
 
 def _committed(spark: SparkSession, statement: str) -> bool:
-    """Run a procedure; False if others have committed what it does not go together with."""
+    """Run a procedure; False if another commit conflicts with it."""
     try:
         with session_settings(spark, IN_UTC):
             spark.sql(statement).collect()
@@ -118,16 +118,16 @@ def _planned(contract: Contract, health: Health) -> list[str]:
 
 
 def _statements(contract: Contract, table: str, now: datetime) -> dict[str, Callable[[], str]]:
-    keep, moment = contract.maintenance.snapshots, naive_utc(now)
+    keep, time = contract.maintenance.snapshots, naive_utc(now)
     return {
         "rewrite_data_files": lambda: sql.rewrite_data_files(table, min_input_files=2),
         "rewrite_manifests": lambda: sql.rewrite_manifests(table),
         "expire_snapshots": lambda: sql.expire_snapshots(
             table,
-            older_than=moment - timedelta(days=keep.max_age_days),
+            older_than=time - timedelta(days=keep.max_age_days),
             retain_last=keep.min_to_keep,
         ),
         "remove_orphan_files": lambda: sql.remove_orphan_files(
-            table, older_than=moment - ORPHAN_AGE, prefix_listing=True
+            table, older_than=time - ORPHAN_AGE, prefix_listing=True
         ),
     }

@@ -11,29 +11,35 @@ from lakekit.batch import Batch, MergeResult, naive_utc
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.layout import branch_name
-from lakekit.spark.backfill import filled_by, tell_filled
-from lakekit.spark.iceberg.baseline import pin
+from lakekit.spark.backfill import backfill_ended_by, record_backfill
+from lakekit.spark.iceberg.baseline import take_baseline
 from lakekit.spark.iceberg.branch import drop_branch
-from lakekit.spark.iceberg.published_runs import Evidence, iso, iso_time, published_runs
+from lakekit.spark.iceberg.published_runs import PublishedRun, iso, iso_time, published_runs
 from lakekit.spark.iceberg.table import change_properties
-from lakekit.spark.journal import Facts
+from lakekit.spark.journal import Journal
 from lakekit.spark.plan.append import plan_append
 from lakekit.spark.plan.plan import Plan, plan_merge
-from lakekit.spark.run import Merge
+from lakekit.spark.run import MergeRun, read_state
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import session_settings, steady
-from lakekit.spark.session.staging import drop_staging, own_place
+from lakekit.spark.session.staging import drop_staging, staging_of_run
+from lakekit.spark.session.tuning import Tuning
 from lakekit.spark.write.publish import publish
 from lakekit.spark.write.quarantine import quarantine
-from lakekit.sql.identifiers import quote_table
-from lakekit.sql.immutable import refuse_what_is_fixed
-from lakekit.sql.line_hash import LINES, RENEWED
+from lakekit.sql.immutable import refuse_changed_identity
+from lakekit.table_properties import LINE_DIGESTS, line_digests
 
 ATTEMPTS = 5
 
 
 def merge_scd2(
-    spark: SparkSession, contract: Contract, batch: Batch, table: str, *, staging: str
+    spark: SparkSession,
+    contract: Contract,
+    batch: Batch,
+    table: str,
+    *,
+    staging: str,
+    tuning: Tuning | None = None,
 ) -> MergeResult:
     """Merge one run in the mode of its contract; one commit becomes visible, or none.
 
@@ -43,86 +49,94 @@ def merge_scd2(
         batch: The landed records of the run.
         table: Identifier of the table; it is made if it is absent.
         staging: Folder for the change set, an address that Spark writes.
+        tuning: What counts as small; the default fits all that was measured.
 
     Raises:
         TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError,
         SchemaMismatchError: Nothing was published.
-        CommitConflictError: Others wrote during each of five attempts; or during ten to note what
-            the run has filled in, which is published then and notes it when it comes again.
+        CommitConflictError: Others wrote during each of five attempts. Or during ten to record that
+            the run has ended a backfill: it is published then, and records it when it comes again.
     """
     if not spark.catalog.tableExists(table):
         create_or_evolve(spark, contract, table)
-    place = own_place(staging, batch.run_id)
+    place = staging_of_run(staging, batch.run_id)
     try:
         for attempt in range(ATTEMPTS):
-            merge = Merge(spark, contract, batch, table, f"{place}/{attempt}")
-            with session_settings(spark, steady(spark) | merge.settings):
-                done = _attempt(merge)
+            with session_settings(spark, steady(spark)):
+                done = _attempt(
+                    spark, contract, batch, table, f"{place}/{attempt}", tuning or Tuning()
+                )
             if done is not None:
                 return done
-            # Of two processes that are at work on the same, one gets ahead.
+            # Two processes at work on the same table: one gets ahead.
             sleep(uniform(0, 1 << attempt) / 2)  # noqa: S311  no secret
     finally:
         drop_staging(spark, place)
     raise CommitConflictError(f"{table}: others wrote {ATTEMPTS} times during run {batch.run_id}")
 
 
-def _attempt(merge: Merge) -> MergeResult | None:
-    """Plan and publish once; None if the table moved in between."""
-    batch, table = merge.batch, merge.table
-    # Before anything is read of it: what moves it afterwards stops the publishing.
-    seen = pin(merge.spark, merge.contract, table)
-    published = published_runs(merge.spark, table)
+def _attempt(
+    spark: SparkSession, contract: Contract, batch: Batch, table: str, staging: str, tuning: Tuning
+) -> MergeResult | None:
+    """Plan and publish once; None if the table has changed in between."""
+    # Before anything is read of it: a change after that stops the publishing.
+    baseline = take_baseline(spark, contract, table)
+    published = published_runs(spark, table)
+    state = read_state(spark, contract, table, tuning)
+    run = MergeRun(spark, contract, batch, table, staging, state, tuning)
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.
-        drop_branch(merge.spark, table, branch_name(batch.run_id))
-        tell_filled(merge)
+        drop_branch(spark, table, branch_name(batch.run_id))
+        record_backfill(run)
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
-    if seen.has_told(merge.spark, batch.run_id):
-        tell_filled(merge)
+    if baseline.has_recorded(spark, batch.run_id):
+        record_backfill(run)
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
-    known = merge.spark.table(quote_table(table)).columns
-    refuse_what_is_fixed(merge.contract, table, known, merge.properties)
-    facts = Facts(merge, seen.under_way, seen.commits)
-    plan = plan_run(merge, facts, published.values())
-    quarantine(merge, plan)
-    with session_settings(merge.spark, merge.settings_to_publish(plan.rows)):
-        done = publish(merge, plan, facts, seen)
+    refuse_changed_identity(contract, table, state.columns, state.properties)
+    journal = Journal(run, baseline.in_progress, baseline.commits)
+    with session_settings(spark, run.settings):
+        plan = plan_run(run, journal, published.values())
+        quarantine(run, plan)
+        with session_settings(spark, run.settings_to_publish(plan.rows)):
+            done = publish(run, plan, journal, baseline)
     if done is not None:
-        change_properties(merge.spark, merge.table, partial(_learnt, merge, plan))
+        change_properties(spark, table, partial(_recorded, run, plan))
     return done
 
 
-def _learnt(merge: Merge, plan: Plan, properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties by which a table knows what a published run has filled in."""
-    told = filled_by(merge, properties, plan.scopes)
-    now = naive_utc(merge.batch.extraction_time)
+def _recorded(run: MergeRun, plan: Plan, properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties by which a table records what a published run has completed."""
+    changed = backfill_ended_by(run, properties, plan.scopes)
     if plan.digests is not None:
-        told |= {LINES: merge.reading, RENEWED: now.isoformat()}
-    return told
+        now = naive_utc(run.batch.extraction_time)
+        digests = line_digests(properties).model_copy(
+            update={"fingerprint": run.fingerprint, "renewed_at": now}
+        )
+        changed |= LINE_DIGESTS.write(digests)
+    return changed
 
 
-def plan_run(merge: Merge, facts: Facts, published: Iterable[Evidence]) -> Plan:
+def plan_run(run: MergeRun, journal: Journal, published: Iterable[PublishedRun]) -> Plan:
     """Stage a run in the mode of its contract.
 
     Raises:
         TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
     """
-    history = merge.contract.history
+    history = run.contract.history
     if history.mode == "append":
-        return plan_append(merge)
+        return plan_append(run)
     if history.sequence_by is None:
-        _refuse_late(merge.batch, published)
-    return plan_merge(merge, facts)
+        _refuse_late(run.batch, published)
+    return plan_merge(run, journal)
 
 
-def _refuse_late(batch: Batch, published: Iterable[Evidence]) -> None:
+def _refuse_late(batch: Batch, published: Iterable[PublishedRun]) -> None:
     """Raise if a run without a sequence is older than one that is merged."""
-    known = [each.extraction_time for each in published]
-    known += [iso_time(batch.merged_until)] if batch.merged_until else []
-    newest = max(known, default="")
+    merged = [each.extraction_time for each in published]
+    merged += [iso_time(batch.merged_until)] if batch.merged_until else []
+    newest = max(merged, default="")
     if iso(batch) < newest:
         raise LateExtractError(
             f"run {batch.run_id}: its extraction time {iso(batch)} is before {newest}, "

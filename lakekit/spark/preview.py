@@ -1,39 +1,38 @@
-"""Merge preview: what a run would do to a table, with sample rows. Nothing is committed.
+"""Merge preview: what a run would do to a table, with sample rows. Nothing is committed."""
 
-Sample rows of a plan: what each kind of change looks like, as plain values.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from datetime import datetime
 from math import isnan
 from typing import Any
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Row, Window
+from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lakekit.batch import MergeResult
+from lakekit.batch import Batch, MergeResult
+from lakekit.contract.contract import Contract
 from lakekit.spark.diff import order
-from lakekit.spark.iceberg.baseline import pin
+from lakekit.spark.iceberg.baseline import take_baseline
 from lakekit.spark.iceberg.published_runs import published_runs
-from lakekit.spark.journal import Facts
+from lakekit.spark.journal import Journal
 from lakekit.spark.merge_scd2 import plan_run
 from lakekit.spark.plan.plan import Plan
-from lakekit.spark.run import Merge
-from lakekit.spark.schema.conform import dropped_names, in_contract_form, in_shown_form
-from lakekit.spark.schema.describe import describe_table, newest_told
+from lakekit.spark.run import MergeRun, TableState, backfilled_columns, read_state
+from lakekit.spark.schema.conform import as_contract, dropped_names, for_display
+from lakekit.spark.schema.describe import describe_table, newest_extraction
 from lakekit.spark.session.session import session_settings, steady
-from lakekit.spark.session.staging import drop_staging, own_place
+from lakekit.spark.session.staging import drop_staging, staging_of_run
 from lakekit.spark.write.quarantine import rejected
 from lakekit.sql.added_columns import with_added
 from lakekit.sql.columns import new_columns
 from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote, quote_table
-from lakekit.sql.renames import noted_names
+from lakekit.sql.renames import recorded_renames
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import control_ddl, marks
+
+Samples = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -48,107 +47,100 @@ class Preview:
     creates: bool = False
     evolves: tuple[str, ...] = ()
     merged: bool = False
-    samples: dict[str, list[dict[str, Any]]] | None = None
+    samples: Samples | None = None
 
 
-@dataclass(frozen=True)
-class _Preview(Merge):
-    """A merge whose table is seen as its contract would make it."""
-
-    seen: DataFrame | None = None
-    exists: bool = True
-    added: tuple[str, ...] = ()
-    renames: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def current_sizes(self) -> list[int]:
-        return super().current_sizes if self.exists else []
-
-    @cached_property
-    def properties(self) -> dict[str, str]:
-        known = super().properties if self.exists else {}
-        newest = newest_told(self.spark, self.table) if self.added else ""
-        names = noted_names(self.contract, self.table, self.renames, known)
-        return {**known, **with_added(known, self.added, self.renames, newest), **names}
-
-    def versions(self) -> DataFrame:
-        return super().versions() if self.seen is None else self.seen
-
-
-def preview_merge(merge: Merge, *, rows: int = 5) -> Preview:
-    """Plan a run against a table as it is, or as its contract would make it, and forget the plan.
+def preview_merge(
+    spark: SparkSession,
+    contract: Contract,
+    batch: Batch,
+    table: str,
+    *,
+    staging: str,
+    rows: int = 5,
+) -> Preview:
+    """Plan a run against a table as it is, or as its contract would make it, and drop the plan.
 
     Args:
-        merge: The run; the table need not exist. Its place is removed afterwards.
+        spark: A session whose catalog holds the table, if there is one.
+        contract: The table's contract.
+        batch: The landed records of the run.
+        table: Identifier of the table; it need not exist.
+        staging: Folder for the change set, an address that Spark writes.
         rows: How many sample rows of each kind.
 
     Raises:
         SchemaMismatchError, TooManyRejectedError, TooManyDeletedError, LateExtractError: As the
             merge itself would.
     """
-    spark, table, batch = merge.spark, merge.table, merge.batch
     exists = spark.catalog.tableExists(table)
-    pinned = pin(spark, merge.contract, table) if exists else None
+    baseline = take_baseline(spark, contract, table) if exists else None
     published = published_runs(spark, table) if exists else {}
+    done = MergeResult(table=table, run_id=batch.run_id)
     if batch.run_id in published:
-        done = MergeResult(
-            table=table, run_id=batch.run_id, snapshot_id=published[batch.run_id].snapshot_id
-        )
-        return Preview(result=done, merged=True)
-    if pinned and pinned.has_told(spark, batch.run_id):
-        return Preview(result=MergeResult(table=table, run_id=batch.run_id), merged=True)
-    evolves = _evolves(merge) if exists else ()
-    merge = replace(merge, place=own_place(merge.place, batch.run_id))
-    new = _Preview(**_fields(merge), seen=_empty(merge), exists=False)
-    seen = _seen(merge, evolves) if exists else new
+        snapshot = published[batch.run_id].snapshot_id
+        return Preview(done.model_copy(update={"snapshot_id": snapshot}), merged=True)
+    if baseline and baseline.has_recorded(spark, batch.run_id):
+        return Preview(done, merged=True)
+    evolves = _evolves(spark, contract, table) if exists else ()
+    place = staging_of_run(staging, batch.run_id)
+    state = TableState(_no_versions(spark, contract), marks_deletes=marks(contract))
+    if exists:
+        state = _evolved_state(spark, contract, table, evolves)
+    run = MergeRun(spark, contract, batch, table, place, state)
     try:
-        facts = Facts(seen, pinned.under_way if pinned else ())
+        journal = Journal(run, baseline.in_progress if baseline else ())
         with session_settings(spark, steady(spark)):
-            plan = plan_run(seen, facts, published.values())
-            samples = sample(seen, plan, rows)
-        return Preview(plan.result, not exists, evolves, samples=samples)
+            plan = plan_run(run, journal, published.values())
+            samples = sample(run, plan, rows)
+        result = done.model_copy(update=plan.metrics.model_dump())
+        return Preview(result, not exists, evolves, samples=samples)
     finally:
-        drop_staging(spark, merge.place)
+        drop_staging(spark, place)
 
 
-def _evolves(merge: Merge) -> tuple[str, ...]:
-    columns, properties, partition = describe_table(merge.spark, merge.table)
+def _evolves(spark: SparkSession, contract: Contract, table: str) -> tuple[str, ...]:
+    columns, properties, partition = describe_table(spark, table)
+    added = new_columns(contract, columns)
+    newest = newest_extraction(spark, table) if added else datetime.min
     return tuple(
         evolve_table(
-            merge.contract, merge.table, columns, properties=properties, partition=partition
+            contract, table, columns, properties=properties, partition=partition, newest=newest
         )
     )
 
 
-def _empty(merge: Merge) -> DataFrame:
+def _no_versions(spark: SparkSession, contract: Contract) -> DataFrame:
     """Return no versions, in the schema of the contract."""
-    contract = merge.contract
     types = {column.name: column.type for column in contract.stored} | control_ddl(contract)
     ddl = ", ".join(f"{quote(name)} {type_}" for name, type_ in types.items())
-    return merge.spark.createDataFrame([], ddl)
+    return spark.createDataFrame([], ddl)
 
 
-def _seen(merge: Merge, evolves: tuple[str, ...]) -> _Preview:
-    """Return the merge over the versions as the statements would make them."""
-    contract = merge.contract
-    known = merge.spark.table(quote_table(merge.table))
-    added, renames = tuple(new_columns(contract, known.columns)), contract.renames(known.columns)
-    known = in_contract_form(known, contract)
-    dropped = [known.schema[name] for name in dropped_names(known, contract)]
-    known = known.to(StructType([*_empty(merge).schema.fields, *dropped]))
+def _evolved_state(
+    spark: SparkSession, contract: Contract, table: str, evolves: tuple[str, ...]
+) -> TableState:
+    """Return the state of a table as the statements would make it."""
+    state = read_state(spark, contract, table)
+    stored = spark.table(quote_table(table))
+    added, renames = tuple(new_columns(contract, stored.columns)), contract.renames(stored.columns)
+    versions = as_contract(stored, contract)
+    dropped = [versions.schema[name] for name in dropped_names(versions, contract)]
+    fields = _no_versions(spark, contract).schema.fields
+    versions = versions.to(StructType([*fields, *dropped]))
     if any(statement.startswith("UPDATE ") for statement in evolves):
-        known = known.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
-    return _Preview(**_fields(merge), seen=known, added=added, renames=renames)
+        versions = versions.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
+    newest = newest_extraction(spark, table) if added else datetime.min
+    properties = {
+        **state.properties,
+        **with_added(state.properties, added, renames, newest),
+        **recorded_renames(contract, table, renames, state.properties),
+    }
+    backfilled = backfilled_columns(contract, properties)
+    return replace(state, versions=versions, properties=properties, added=backfilled)
 
 
-def _fields(merge: Merge) -> dict[str, Any]:
-    return {each.name: getattr(merge, each.name) for each in fields(merge)}
-
-
-Samples = dict[str, list[dict[str, Any]]]
-
-
-def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
+def sample(run: MergeRun, plan: Plan, rows: int) -> Samples:
     """Return up to `rows` rows of each kind that the plan has, those of the least keys first.
 
     opened, overwritten: `key`, `from`, `to` and `changes`, the old and new values of the columns
@@ -157,62 +149,62 @@ def sample(merge: Merge, plan: Plan, rows: int) -> Samples:
     `fault`. In the mode append, opened has `row` alone. Times are those of the session's zone, UTC.
     """
     found: Samples = {}
-    if merge.contract.history.mode == "append":
-        stored = [quote(column.name) for column in merge.contract.stored]
-        fresh = in_shown_form(plan.staged.limit(rows).select(*stored)).collect()
+    if run.contract.history.mode == "append":
+        stored = [quote(column.name) for column in run.contract.stored]
+        fresh = for_display(plan.staged.limit(rows).select(*stored)).collect()
         found["opened"] = [{"row": row.asDict(recursive=True)} for row in fresh]
     else:
-        found["opened"] = _opened(merge, plan, rows)
-        found["overwritten"] = _overwritten(merge, plan, rows)
+        found["opened"] = _opened(run, plan, rows)
+        found["overwritten"] = _overwritten(run, plan, rows)
         closed = plan.staged.where(order.CLOSES)
-        found["closed"] = _simple(merge, closed, rows, {"from": "__since", "to": "__close_at"})
-        gone = plan.staged.where("__act = 'delete'")
-        found["deleted"] = _simple(merge, gone, rows, {"at": "__moment"})
-    if plan.settled and plan.settled.versions is not None:
-        columns = {"change": "__change", "from": "__from", "to": "__to"}
-        found["late"] = _simple(merge, plan.settled.versions, rows, columns)
-    if plan.result.quarantined:
-        aside = rejected(merge, plan).limit(rows).collect()
+        found["closed"] = _simple(run, closed, rows, {"from": "__current_from", "to": "__close_at"})
+        deleted = plan.staged.where("__action = 'delete'")
+        found["deleted"] = _simple(run, deleted, rows, {"at": "__event_time"})
+    if plan.rederived and plan.rederived.versions is not None:
+        columns = {"change": "__change", "from": "__valid_from", "to": "__valid_to"}
+        found["late"] = _simple(run, plan.rederived.versions, rows, columns)
+    if plan.metrics.quarantined:
+        aside = rejected(run, plan).limit(rows).collect()
         found["quarantined"] = [{"raw": row["_raw"], "fault": row["_fault"]} for row in aside]
     return {kind: samples for kind, samples in found.items() if samples}
 
 
-def _opened(merge: Merge, plan: Plan, rows: int) -> list[dict[str, Any]]:
+def _opened(run: MergeRun, plan: Plan, rows: int) -> list[dict[str, Any]]:
     """Compare each new version with the one before it, which this run may have opened too."""
-    forward = Window.partitionBy(*merge.keys).orderBy("__moment")
-    told = plan.staged.where("__act IN ('open', 'delete')")
-    told = told.withColumns({"__new": _content(merge), "__nth": F.row_number().over(forward)})
-    alive = F.when(~F.col("__gone"), F.col("__new"))
-    opened = told.withColumn("__lag", F.lag(alive).over(forward)).where("__act = 'open'")
-    if merge.contract.history.mode == "scd1":
-        opened = opened.where("__until IS NULL")
-    opened = opened.orderBy(*merge.keys, "__start").limit(rows)
+    forward = Window.partitionBy(*run.keys).orderBy("__event_time")
+    changes = plan.staged.where("__action IN ('open', 'delete')")
+    changes = changes.withColumns({"__new": _content(run), "__nth": F.row_number().over(forward)})
+    undeleted = F.when(~F.col("__deleted"), F.col("__new"))
+    opened = changes.withColumn("__lag", F.lag(undeleted).over(forward)).where("__action = 'open'")
+    if run.contract.history.mode == "scd1":
+        opened = opened.where("__valid_to IS NULL")
+    opened = opened.orderBy(*run.keys, "__valid_from").limit(rows)
     before = F.when(F.col("__nth") == 1, F.col("__current")).otherwise(F.col("__lag"))
-    return _compared(merge, opened, before)
+    return _compared(run, opened, before)
 
 
-def _overwritten(merge: Merge, plan: Plan, rows: int) -> list[dict[str, Any]]:
-    renewed = plan.staged.where("__act = 'overwrite'").withColumn("__new", _content(merge))
-    renewed = renewed.orderBy(*merge.keys).limit(rows)
-    return _compared(merge, renewed, F.col("__current"))
+def _overwritten(run: MergeRun, plan: Plan, rows: int) -> list[dict[str, Any]]:
+    renewed = plan.staged.where("__action = 'overwrite'").withColumn("__new", _content(run))
+    renewed = renewed.orderBy(*run.keys).limit(rows)
+    return _compared(run, renewed, F.col("__current"))
 
 
-def _compared(merge: Merge, chosen: DataFrame, before: Expression) -> list[dict[str, Any]]:
-    current = merge.current()
-    if marks(merge.contract):
+def _compared(run: MergeRun, chosen: DataFrame, before: Expression) -> list[dict[str, Any]]:
+    current = run.state.current
+    if marks(run.contract):
         current = current.where(~F.col("_is_deleted"))
-    current = current.select(*merge.keys, _content(merge).alias("__current"))
-    beside = chosen.join(current, list(merge.contract.keys), "left").withColumn("__old", before)
-    ordered = beside.orderBy(*merge.keys, "__start")
-    compared = ordered.select(*merge.keys, "__start", "__until", "__old", "__new")
+    current = current.select(*run.keys, _content(run).alias("__current"))
+    both = chosen.join(current, list(run.contract.keys), "left").withColumn("__old", before)
+    ordered = both.orderBy(*run.keys, "__valid_from")
+    compared = ordered.select(*run.keys, "__valid_from", "__valid_to", "__old", "__new")
     return [
         {
-            "key": _key(merge, row),
-            "from": row["__start"],
-            "to": row["__until"],
+            "key": _key(run, row),
+            "from": row["__valid_from"],
+            "to": row["__valid_to"],
             "changes": _changes(row["__old"], row["__new"]),
         }
-        for row in in_shown_form(compared).collect()
+        for row in for_display(compared).collect()
     ]
 
 
@@ -242,21 +234,21 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _simple(
-    merge: Merge, frame: DataFrame, rows: int, columns: dict[str, str]
+    run: MergeRun, frame: DataFrame, rows: int, columns: dict[str, str]
 ) -> list[dict[str, Any]]:
-    found = frame.orderBy(*merge.keys, *columns.values()).limit(rows)
-    shown = in_shown_form(found.select(*merge.keys, *columns.values()))
+    found = frame.orderBy(*run.keys, *columns.values()).limit(rows)
+    shown = for_display(found.select(*run.keys, *columns.values()))
     return [
-        {"key": _key(merge, row), **{name: row[column] for name, column in columns.items()}}
+        {"key": _key(run, row), **{name: row[column] for name, column in columns.items()}}
         for row in shown.collect()
     ]
 
 
-def _content(merge: Merge) -> Expression:
-    contract = merge.contract
+def _content(run: MergeRun) -> Expression:
+    contract = run.contract
     names = contract.content
     return F.struct(*[F.col(quote(name)) for name in names], F.lit(True).alias("__there"))
 
 
-def _key(merge: Merge, row: Row) -> dict[str, Any]:
-    return {key: row[key] for key in merge.contract.keys}
+def _key(run: MergeRun, row: Row) -> dict[str, Any]:
+    return {key: row[key] for key in run.contract.keys}

@@ -5,20 +5,20 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.iceberg.table import table_property
-from lakekit.sql import queries as reading
+from lakekit.spark.iceberg.table import load_table, properties_of
+from lakekit.sql import queries
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.tables import KEYS
+from lakekit.table_properties import CONTRACT
 
 
 def current_rows(spark: SparkSession, table: str) -> DataFrame:
     """Return the rows that are valid now."""
-    return spark.sql(reading.current_rows(table, marked=_marked(spark, table)))
+    return spark.sql(queries.current_rows(table, marked=_marked(spark, table)))
 
 
-def rows_as_of(spark: SparkSession, table: str, moment: datetime) -> DataFrame:
-    """Return the rows that were valid at a moment, which carries a zone."""
-    return spark.sql(reading.rows_as_of(table, moment, marked=_marked(spark, table)))
+def rows_as_of(spark: SparkSession, table: str, time: datetime) -> DataFrame:
+    """Return the rows that were valid at a time, which carries a zone."""
+    return spark.sql(queries.rows_as_of(table, time, marked=_marked(spark, table)))
 
 
 def changes_between(spark: SparkSession, table: str, start: datetime, end: datetime) -> DataFrame:
@@ -28,13 +28,15 @@ def changes_between(spark: SparkSession, table: str, start: datetime, end: datet
         SchemaMismatchError: The table does not say what its keys are.
     """
     marked = _marked(spark, table)
-    keys = table_property(spark, table, KEYS).split(",")
-    if keys == [""]:
+    contract = CONTRACT.read(properties_of(load_table(spark, table)))
+    keys = contract.keys if contract else ()
+    if not keys:
         raise SchemaMismatchError(
-            f"{table}: no property {KEYS}; bring it to its contract once (a merge does)"
+            f"{table}: no keys in its property {CONTRACT.name}; bring it to its contract once "
+            "(a merge does)"
         )
     columns = spark.table(quote_table(table)).columns
-    query = reading.changes_between(table, keys, (start, end), columns=columns, marked=marked)
+    query = queries.changes_between(table, keys, (start, end), columns=columns, marked=marked)
     return spark.sql(query)
 
 

@@ -39,12 +39,6 @@ def evolve_columns(contract: Contract, table: str, columns: Mapping[str, str]) -
     return statements
 
 
-def add_columns(table: str, wanted: Mapping[str, str], known: Collection[str]) -> list[str]:
-    """Return what gives a table the control columns that it lacks."""
-    alter = f"ALTER TABLE {quote_table(table)} ADD COLUMN"
-    return [f"{alter} {quote(name)} {ddl}" for name, ddl in wanted.items() if name not in known]
-
-
 def new_columns(contract: Contract, known: Collection[str]) -> list[str]:
     """Return the columns that a table lacks under their name and the one before.
 

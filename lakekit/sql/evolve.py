@@ -3,27 +3,22 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from lakekit.contract.contract import Contract
 from lakekit.contract.partitions import PartitionField, parse_partition_field, same_partition
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql.added_columns import NOTES, with_added
-from lakekit.sql.columns import add_columns, evolve_columns, new_columns
+from lakekit.sql.added_columns import with_added
+from lakekit.sql.columns import evolve_columns, new_columns
 from lakekit.sql.identifiers import partition_field, quote_table
-from lakekit.sql.immutable import refuse_what_is_fixed
-from lakekit.sql.line_hash import EVOLVED
+from lakekit.sql.immutable import refuse_changed_identity
 from lakekit.sql.rehash import must_rehash, rehash
-from lakekit.sql.renames import EARLIER_NAMES, is_noted, names_over_time, noted_names, renamings
-from lakekit.sql.tables import (
-    ARRIVED,
-    DIGEST_DDL,
-    FACTS_DDL,
-    set_properties,
-    table_properties,
-)
+from lakekit.sql.renames import is_noted, names_over_time, recorded_renames, renamings
+from lakekit.sql.tables import set_properties, table_properties
+from lakekit.table_properties import ADDED_COLUMNS, LINE_DIGESTS, RENAMES, line_digests
 
-# What runs and earlier steps have noted of a table's columns.
-NOTES_OF_COLUMNS = (*NOTES, EARLIER_NAMES, EVOLVED)
+# The properties that record what became of a table's columns.
+COLUMN_PROPERTIES = (ADDED_COLUMNS.name, RENAMES.name, LINE_DIGESTS.name)
 
 
 def evolve_table(
@@ -33,7 +28,7 @@ def evolve_table(
     *,
     properties: Mapping[str, str],
     partition: Sequence[str] = (),
-    newest: str = "",
+    newest: datetime = datetime.min,
 ) -> list[str]:
     """Return what brings a table to its contract, in order; nothing if it is there.
 
@@ -45,16 +40,16 @@ def evolve_table(
         columns: Name and DDL type of the columns that it has.
         properties: Its properties.
         partition: Its partition fields, as the contract writes them.
-        newest: The newest extraction time that it knows, UTC; empty if that is not known.
+        newest: The newest extraction time in it, UTC.
 
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened; all such columns are named.
             Or the keys are others.
     """
     schema = evolve_schema(contract, table, columns, properties=properties, partition=partition)
-    notes = evolve_notes(contract, table, columns, properties=properties, newest=newest)
-    # Before they are added: after a crash in between, no one could tell that they are new.
-    return [*([set_properties(table, notes)] if notes else []), *schema]
+    first = column_properties(contract, table, columns, properties=properties, newest=newest)
+    # After a crash behind ADD COLUMN, nothing else would show that the column is new.
+    return [*([set_properties(table, first)] if first else []), *schema]
 
 
 def evolve_schema(
@@ -65,22 +60,18 @@ def evolve_schema(
     properties: Mapping[str, str],
     partition: Sequence[str] = (),
 ) -> list[str]:
-    """Return what follows the notes of a table that is brought to its contract.
-
-    See `evolve_table`.
+    """Return the statements that follow `column_properties`; see `evolve_table`.
 
     Raises:
         SchemaMismatchError: A type can neither stay nor be widened, or the keys are others.
     """
     alter = f"ALTER TABLE {quote_table(table)}"
-    known = {name.lower() for name in columns}
-    refuse_what_is_fixed(contract, table, columns, properties)
+    refuse_changed_identity(contract, table, columns, properties)
     added, renames = new_columns(contract, columns), contract.renames(columns)
     fields = _with_new_names(partition, renames)
     steps = [*renamings(properties), renames]
     _refuse_names_of_partitions(table, [*renames.values(), *added], fields, steps)
     statements = evolve_columns(contract, table, columns)
-    statements += _add_digest(contract, table, known)
     statements += [
         f"{alter} ADD PARTITION FIELD {partition_field(field)}"
         for field in contract.table.partition_fields
@@ -91,35 +82,38 @@ def evolve_schema(
     return statements + evolve_properties(table, table_properties(contract), properties)
 
 
-def evolve_notes(
+def column_properties(
     contract: Contract,
     table: str,
     columns: Mapping[str, str],
     *,
     properties: Mapping[str, str],
-    newest: str = "",
+    newest: datetime = datetime.min,
 ) -> dict[str, str]:
-    """Return what a table is told of its columns before they change; see `evolve_table`.
+    """Return the properties that are set before the columns change; see `evolve_table`.
 
-    It rests on what the properties named in `NOTES_OF_COLUMNS` tell.
+    They are derived from those named in `COLUMN_PROPERTIES`.
 
     Raises:
         SchemaMismatchError: Columns of `delete_scope` would have each other's names, or a type can
             neither stay nor be widened.
     """
     added, renames = new_columns(contract, columns), contract.renames(columns)
-    # A column may be new and have a name that another leaves: once that is noted, it is meant.
+    # A new column may have the name that a renamed one leaves. If a crash came behind the record of
+    # the renaming, a record under that name is the new column's.
     become = {} if is_noted(renamings(properties), renames) else renames
-    notes = with_added(properties, added, become, newest)
+    now = with_added(properties, added, become, newest)
     if evolve_columns(contract, table, columns):
-        notes[EVOLVED] = str(int(properties.get(EVOLVED, "0")) + 1)
-    notes |= noted_names(contract, table, renames, properties)
-    return _changed(notes, properties)
+        digests = line_digests(properties)
+        changes = {"schema_changes": digests.schema_changes + 1}
+        now |= LINE_DIGESTS.write(digests.model_copy(update=changes))
+    now |= recorded_renames(contract, table, renames, properties)
+    return _changed(now, properties)
 
 
-def notes_stand(known: Mapping[str, str], properties: Mapping[str, str]) -> bool:
-    """Whether properties say of a table's columns what they said when they were looked at."""
-    return all(known.get(name) == properties.get(name) for name in NOTES_OF_COLUMNS)
+def same_column_properties(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether the properties of a table's columns are what they were when they were read."""
+    return all(before.get(name) == now.get(name) for name in COLUMN_PROPERTIES)
 
 
 def _refuse_names_of_partitions(
@@ -145,17 +139,6 @@ def _refuse_names_of_partitions(
                 f"{bearer}, which was called so, and Iceberg keeps the names of partitions; choose "
                 "another one"
             )
-
-
-def _add_digest(contract: Contract, table: str, known: set[str]) -> list[str]:
-    """Return what a table lacks that is older than the digests of lines."""
-    return [] if contract.history.mode == "append" else add_columns(table, DIGEST_DDL, known)
-
-
-def evolve_facts(contract: Contract, table: str, columns: Mapping[str, str]) -> list[str]:
-    """Return what brings a companion's columns to its contract; see `evolve_columns`."""
-    arrived = {ARRIVED: FACTS_DDL[ARRIVED]}
-    return evolve_columns(contract, table, columns) + add_columns(table, arrived, columns)
 
 
 def evolve_properties(

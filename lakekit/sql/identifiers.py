@@ -50,16 +50,16 @@ def literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def moment_literal(moment: datetime) -> str:
+def ntz_literal(time: datetime) -> str:
     """Return a time without zone as a literal of Spark SQL.
 
     PySpark takes one of Python for a time in the zone of its process.
 
     Example:
-        >>> moment_literal(datetime(2026, 1, 1))
+        >>> ntz_literal(datetime(2026, 1, 1))
         "TIMESTAMP_NTZ '2026-01-01 00:00:00.000000'"
     """
-    return f"TIMESTAMP_NTZ {literal(moment.isoformat(sep=' ', timespec='microseconds'))}"
+    return f"TIMESTAMP_NTZ {literal(time.isoformat(sep=' ', timespec='microseconds'))}"
 
 
 def same_key(keys: Iterable[str], left: str, right: str) -> str:

@@ -1,14 +1,15 @@
 """What of a table never changes: its keys, which rows it holds of a key, and by which records."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from lakekit.contract.contract import Contract
 from lakekit.errors import SchemaMismatchError
 from lakekit.sql.renames import left_names, renamings
-from lakekit.sql.tables import DELETES, KEYS, MODE, PARTIAL, SEQUENCE, marks, partial
+from lakekit.sql.tables import marks
+from lakekit.table_properties import CONTRACT, ContractProperty
 
 
-def refuse_what_is_fixed(
+def refuse_changed_identity(
     contract: Contract, table: str, known: Collection[str], properties: Mapping[str, str]
 ) -> None:
     """Check that a contract wants rows of the kind that a table holds.
@@ -17,22 +18,25 @@ def refuse_what_is_fixed(
         contract: What the table should be.
         table: Its identifier.
         known: The names of the columns that it has.
-        properties: Its properties; what they do not tell is not judged.
+        properties: Its properties; a table without `lakekit.contract` is not checked.
 
     Raises:
         SchemaMismatchError: It was merged by other keys, in a mode with other rows, by another
-            time, without versions that say deleted, or with a companion of other records.
+            time, without versions that say deleted, or with a journal of other records.
     """
-    history, renamed = contract.history, _renamed(contract, known, properties)
-    faults = []
-    if before := properties.get(KEYS):
-        faults += _other_columns("keys", before, ",".join(contract.keys), renamed)
-    faults += _other_rows(contract, properties)
-    before = properties.get(SEQUENCE)
-    # What ended by one time may hold beside what begins by another.
-    if before is not None and history.mode != "append":
-        now = history.sequence_by or ""
-        faults += _other_columns("sequence_by", before, now, renamed)
+    before, history = CONTRACT.read(properties), contract.history
+    if before is None:
+        return
+    faults, renamed = [], _renamed(contract, known, properties)
+    if before.keys:
+        faults += _other_columns("keys", before.keys, contract.keys, renamed)
+    faults += _other_rows(contract, before)
+    # A version that ended by one time may overlap one that begins by another.
+    if history.mode != "append":
+        was, becomes = (
+            [name] if name else [] for name in (before.sequence_by, history.sequence_by)
+        )
+        faults += _other_columns("sequence_by", was, becomes, renamed)
     if faults:
         raise SchemaMismatchError(f"{table}: {'; '.join(faults)}; make a table of another name")
 
@@ -43,40 +47,40 @@ def _renamed(
     """Return the columns that a contract renames, in lower case; done already, or to be done.
 
     A crash may have come between the renaming, or another column of the old name, and the property
-    that tells of it.
+    that records it.
     """
     have, left = {name.lower() for name in known}, left_names(renamings(properties))
-    told = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
+    wanted = {(c.renamed_from or "").lower(): c.name.lower() for c in contract.stored}
     return {
         old: new
-        for old, new in told.items()
+        for old, new in wanted.items()
         if (old in have) != (new in have) or left.get(old) == new
     }
 
 
-def _other_columns(what: str, before: str, now: str, renamed: Mapping[str, str]) -> list[str]:
-    """Return whether a table was merged by other columns; one that is renamed stays the same."""
-    was, becomes = ([name for name in names.split(",") if name] for names in (before, now))
-    stay = {renamed.get(old, old) for old in map(str.lower, was)}
-    if stay == {name.lower() for name in becomes}:
+def _other_columns(
+    what: str, before: Sequence[str], now: Sequence[str], renamed: Mapping[str, str]
+) -> list[str]:
+    """Return the fault if a table was merged by other columns; a renamed one is the same column."""
+    stay = {renamed.get(old, old) for old in map(str.lower, before)}
+    if stay == {name.lower() for name in now}:
         return []
-    told = [", ".join(names) or "none" for names in (was, becomes)]
-    return [f"its {what} {told[0]} cannot become {told[1]}"]
+    was, becomes = (", ".join(names) or "none" for names in (before, now))
+    return [f"its {what} {was} cannot become {becomes}"]
 
 
-def _other_rows(contract: Contract, properties: Mapping[str, str]) -> list[str]:
-    faults, mode = [], contract.history.mode
-    before = properties.get(MODE, mode)
-    # What has only its latest records may begin to keep versions.
-    if before != mode and (before, mode) != ("scd1", "scd2"):
-        faults.append(f"its mode {before} cannot become {mode}")
-        return faults
-    deletes, now = properties.get(DELETES), contract.history.deletes
-    # Only versions that say deleted tell what is gone, or none does.
-    if deletes and mode == "scd2" and (deletes == "mark") != marks(contract):
-        faults.append(f"deletes: {deletes} cannot become {now}")
-    told, says = properties.get(PARTIAL), partial(contract)
-    # Of partial records the companion has each one, of whole ones those that no version shows.
-    if told not in (None, says) and before == mode == "scd2" and contract.history.remembers:
-        faults.append(f"ignore_null_updates: {told} cannot become {says}")
+def _other_rows(contract: Contract, before: ContractProperty) -> list[str]:
+    history = contract.history
+    # A table that has only the latest rows may begin to keep versions.
+    if before.mode != history.mode and (before.mode, history.mode) != ("scd1", "scd2"):
+        return [f"its mode {before.mode} cannot become {history.mode}"]
+    faults = []
+    # Either every deletion has a version that says so, or none has.
+    if history.mode == "scd2" and (before.deletes == "mark") != marks(contract):
+        faults.append(f"deletes: {before.deletes} cannot become {history.deletes}")
+    # The journal has every partial record, but only those whole records that no version shows.
+    was, becomes = before.ignore_null_updates, history.ignore_null_updates
+    if was != becomes and before.mode == history.mode == "scd2" and history.keeps_journal:
+        words = [str(each).lower() for each in (was, becomes)]
+        faults.append(f"ignore_null_updates: {words[0]} cannot become {words[1]}")
     return faults

@@ -1,8 +1,8 @@
-"""The digest of a landed line as SQL text: what tells that a record is known before it is parsed.
+"""The digest of a landed line as SQL text: by it an unchanged record is found before it is parsed.
 
-Nothing compares the records afterwards, nor even their keys, so it has 128 bits: two hashes of 64
-bits with seeds of their own. The seeds depend on all that decides what a line becomes in the table,
-so that a digest from before a change of the contract says nothing afterwards.
+Nothing compares the records afterwards, nor even their keys. So a digest has 128 bits: two hashes
+of 64 bits, each with its own seed. The seeds depend on everything that decides what a line becomes
+in the table, so that no digest from before a change of the contract equals one from after it.
 """
 
 import hashlib
@@ -12,50 +12,45 @@ from lakekit.contract.contract import Contract
 from lakekit.sql.identifiers import quote
 
 DIGEST = ("_line_hash", "_line_check")
-# How often the columns of a table have changed.
-EVOLVED = "lakekit.evolved"
-# The reading by which its current versions have their digests, and the extract that told them.
-LINES = "lakekit.lines"
-RENEWED = "lakekit.lines-renewed"
 # To be raised when lines are parsed, or faults found in them, by other rules.
 _RULES = 3
-# What of a history's options says nothing of what a known line means.
+# The options of a history that do not change what a line becomes.
 _NOT_OF_A_LINE = {
     "apply_as_deletes", "delete_scope", "deletes", "max_deleted_ratio", "new_column", "null_keys",
     "tie_break",
 }  # fmt: skip
 
 
-def line_digest(contract: Contract, reading_name: str) -> list[str]:
-    """Return the expressions of the two halves over `__raw`; null where a line does not tell.
+def line_digest(contract: Contract, fingerprint: str) -> list[str]:
+    """Return the expressions of the two halves over `__raw`; null for partial records.
 
-    Partial records become what was known before them, too.
+    What a partial record becomes depends on the record before it, not on its line alone.
 
     Args:
-        contract: What the line is read by.
-        reading_name: See `reading`.
+        contract: What the line is parsed by.
+        fingerprint: See `parse_fingerprint`.
     """
     if contract.history.ignore_null_updates:
         return [f"CAST(NULL AS bigint) AS {quote(name)}" for name in DIGEST]
-    return [f"xxhash64({_seed(reading_name, n)}L, __raw) AS {quote(n)}" for n in DIGEST]
+    return [f"xxhash64({_seed(fingerprint, n)}L, __raw) AS {quote(n)}" for n in DIGEST]
 
 
-def reading(contract: Contract, evolved: str = "") -> str:
-    """Return a name for the way in which lines become rows.
+def parse_fingerprint(contract: Contract, schema_changes: int = 0) -> str:
+    """Return a digest of everything that decides how a line becomes a row.
 
     Args:
-        contract: What a line is read by.
-        evolved: How often the table's columns have changed; a contract may come back.
+        contract: What a line is parsed by.
+        schema_changes: How often the table's columns have changed; a contract may come back.
     """
     parts = [
         _RULES,
         [column.model_dump(exclude={"description", "renamed_from"}) for column in contract.columns],
         contract.history.model_dump(mode="json", exclude=_NOT_OF_A_LINE),
-        evolved,
+        schema_changes,
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _seed(reading_name: str, half: str) -> int:
-    text = f"{half} {reading_name}".encode()
+def _seed(fingerprint: str, half: str) -> int:
+    text = f"{half} {fingerprint}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1

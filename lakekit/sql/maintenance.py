@@ -44,5 +44,5 @@ def remove_orphan_files(table: str, *, older_than: datetime, prefix_listing: boo
     )
 
 
-def _timestamp(moment: datetime) -> str:
-    return f"TIMESTAMP {literal(moment.isoformat(sep=' ', timespec='microseconds'))}"
+def _timestamp(time: datetime) -> str:
+    return f"TIMESTAMP {literal(time.isoformat(sep=' ', timespec='microseconds'))}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from lakekit.sql.identifiers import moment_literal, quote, quote_table, same_key
+from lakekit.sql.identifiers import ntz_literal, quote, quote_table, same_key
 from lakekit.sql.line_hash import DIGEST
 
 _DROP = "WHEN MATCHED AND s.`__drop` THEN DELETE"
@@ -31,7 +31,7 @@ def close_versions(
         branch: The branch to write.
         keys: The natural key.
         changes: Name of a view with the keys and `__at`, and with `__drop` if `drop` is given.
-        drop: Whether versions with `__drop` are taken out, because they are written anew.
+        drop: Whether versions with `__drop` are taken out, because they are rewritten.
     """
     on = f"t.`_is_current` AND {same_key(keys, 't', 's')}"
     return _merge(table, branch, changes, on, *([_DROP] if drop else []), _CLOSE)
@@ -39,13 +39,13 @@ def close_versions(
 
 def change_versions(table: str, branch: str, keys: Sequence[str], changes: str) -> str:
     """Close or take out versions anywhere in the history, found by key and `_valid_from`."""
-    on = f"{same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__from`"
+    on = f"{same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__valid_from`"
     return _merge(table, branch, changes, on, _DROP, _CLOSE)
 
 
 def renew_digests(table: str, branch: str, keys: Sequence[str], digests: str) -> str:
     """Give current versions the digests of the lines that they show, in the view `digests`."""
-    on = f"t.`_is_current` AND {same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__since`"
+    on = f"t.`_is_current` AND {same_key(keys, 't', 's')} AND t.`_valid_from` = s.`__current_from`"
     now = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in DIGEST)
     return _merge(table, branch, digests, on, f"WHEN MATCHED THEN UPDATE SET {now}")
 
@@ -60,7 +60,7 @@ def _merge(table: str, branch: str, view: str, on: str, *clauses: str) -> str:
     return "\n".join([*head, *clauses])
 
 
-def delete_since(table: str, branch: str, moment: datetime) -> str:
-    """Return the deletion of the versions that held at or after a moment (UTC, without zone)."""
-    at = moment_literal(moment)
+def delete_since(table: str, branch: str, time: datetime) -> str:
+    """Return the deletion of the versions that held at or after a time (UTC, without zone)."""
+    at = ntz_literal(time)
     return f"DELETE FROM {branch_of(table, branch)} WHERE _valid_to IS NULL OR _valid_to >= {at}"

@@ -12,30 +12,29 @@ from lakekit.batch import naive_utc
 from lakekit.sql.identifiers import quote
 
 Dialect = Literal["spark", "athena"]
-Moment = datetime | str
+Time = datetime | str
 
 
 def current_rows(table: str, *, marked: bool = False, dialect: Dialect = "spark") -> str:
     """Return the query of the rows that are valid now."""
-    lines = [f"SELECT * FROM {_table(table, dialect)}", f"WHERE _is_current{_alive(marked)}"]
+    lines = [f"SELECT * FROM {_table(table, dialect)}", f"WHERE _is_current{_not_deleted(marked)}"]
     return "\n".join(lines)
 
 
-def rows_as_of(
-    table: str, moment: Moment, *, marked: bool = False, dialect: Dialect = "spark"
-) -> str:
-    """Return the query of the rows that were valid at a moment.
+def rows_as_of(table: str, time: Time, *, marked: bool = False, dialect: Dialect = "spark") -> str:
+    """Return the query of the rows that were valid at a time.
 
     Args:
         table: Dotted identifier.
-        moment: A time with a zone, or the text of a parameter (`:moment` in Spark, `?` in Athena).
+        time: With a zone, or the text of a parameter (`:time` in Spark, `?` in Athena).
         marked: Whether the table has versions that say deleted.
         dialect: Whose SQL.
     """
-    at = time_literal(moment, dialect)
+    at = time_literal(time, dialect)
     lines = [
         f"SELECT * FROM {_table(table, dialect)}",
-        f"WHERE _valid_from <= {at} AND (_valid_to > {at} OR _valid_to IS NULL){_alive(marked)}",
+        f"WHERE _valid_from <= {at} AND (_valid_to > {at} OR _valid_to IS NULL)"
+        + _not_deleted(marked),
     ]
     return "\n".join(lines)
 
@@ -43,19 +42,19 @@ def rows_as_of(
 def changes_between(
     table: str,
     keys: Sequence[str],
-    between: tuple[Moment, Moment],
+    between: tuple[Time, Time],
     *,
     columns: Sequence[str],
     marked: bool = False,
     dialect: Dialect = "spark",
 ) -> str:
-    """Return the query of what happened after the first of two moments, up to and with the second.
+    """Return the query of what happened after the first of two times, up to and with the second.
 
     Rows as of the first and these changes give the rows as of the second. Each change has `_change`
     (inserted, updated or deleted), `_changed_at` and the given columns of its version; a key that
     comes back after a gap is inserted, and a deletion shows the version that it ended.
     """
-    after, until = (time_literal(moment, dialect) for moment in between)
+    after, until = (time_literal(time, dialect) for time in between)
     order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
     shown = _names(columns, dialect)
     # The neighbours that decide on a change within the window overlap the window themselves.
@@ -66,7 +65,7 @@ def changes_between(
             f"    lead(_valid_from) OVER ({order}) AS __next",
             f"  FROM {_table(table, dialect)}",
             f"  WHERE _valid_from <= {until} AND (_valid_to > {after} OR _valid_to IS NULL)"
-            f"{_alive(marked)}",
+            f"{_not_deleted(marked)}",
             "), changes AS (",
             "  SELECT CASE WHEN __before = _valid_from THEN 'updated' ELSE 'inserted' END",
             f"    AS _change, _valid_from AS _changed_at, {shown}",
@@ -90,7 +89,7 @@ def temporal_join(
     columns: Sequence[str],
     dialect: Dialect = "spark",
 ) -> str:
-    """Return the query of events beside the version that was valid when they happened.
+    """Return the query of events, each with the version that was valid when they happened.
 
     Every event stays; one whose key was not there gets nulls.
 
@@ -126,7 +125,7 @@ def current_view(table: str, *, marked: bool = False, dialect: Dialect = "spark"
     return f"CREATE OR REPLACE {kind} {_table(name, dialect)} AS\n{query}"
 
 
-def time_literal(moment: Moment, dialect: Dialect) -> str:
+def time_literal(time: Time, dialect: Dialect) -> str:
     """Return a time as control columns hold it, or the text of a parameter as it is.
 
     Example:
@@ -134,13 +133,13 @@ def time_literal(moment: Moment, dialect: Dialect) -> str:
         >>> time_literal(datetime(2026, 1, 1, tzinfo=UTC), "spark")
         "TIMESTAMP_NTZ '2026-01-01 00:00:00.000000'"
     """
-    if isinstance(moment, str):
-        return moment
+    if isinstance(time, str):
+        return time
     word = "TIMESTAMP_NTZ" if dialect == "spark" else "TIMESTAMP"
-    return f"{word} '{naive_utc(moment).isoformat(sep=' ', timespec='microseconds')}'"
+    return f"{word} '{naive_utc(time).isoformat(sep=' ', timespec='microseconds')}'"
 
 
-def _alive(marked: bool) -> str:
+def _not_deleted(marked: bool) -> str:
     return " AND _is_deleted IS DISTINCT FROM true" if marked else ""
 
 

@@ -6,7 +6,8 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import TRACKED_COLUMNS, TRACKED_FIELDS, marks
+from lakekit.sql.tables import marks
+from lakekit.table_properties import TRACKED
 
 _Fields = tuple[object, ...]
 
@@ -14,29 +15,26 @@ _Fields = tuple[object, ...]
 def must_rehash(contract: Contract, known: set[str], properties: Mapping[str, str]) -> bool:
     """Say whether hashes cover other columns than the contract tracks, or other fields in them.
 
-    A column that is new is null in every row, and a null adds nothing to a hash.
+    A new column is null in every row, and a null adds nothing to a hash.
+
+    Args:
+        contract: What the table should be.
+        known: The names of the columns that the table has, in lower case.
+        properties: Those of the table.
     """
-    if contract.history.mode == "append" or TRACKED_COLUMNS not in properties:
+    hashed = TRACKED.read(properties)
+    if contract.history.mode == "append" or hashed is None:
         return False
-    before = _hashed(properties)
+    before = {(name, _fields(parse_type(kind))) for name, kind in hashed.items()}
     now = {(column.name, _fields(column.sql_type)) for column in contract.tracked}
     return bool(before - now) or any(name.lower() in known for name, _ in now - before)
 
 
 def rehash(contract: Contract, table: str) -> str:
-    """Return the statement that hashes current versions anew; it opens no version."""
-    alive = "`_is_current`" + (" AND NOT `_is_deleted`" if marks(contract) else "")
-    return (
-        f"UPDATE {quote_table(table)} SET `_row_hash` = {row_hash(contract.tracked)} WHERE {alive}"
-    )
-
-
-def _hashed(properties: Mapping[str, str]) -> set[tuple[str, _Fields]]:
-    """Return the columns that hashes cover; an old table knows of structs no more than names."""
-    names, types = properties[TRACKED_COLUMNS], properties.get(TRACKED_FIELDS, "")
-    structs = parse_type(f"struct<{types}>").fields if types else ()
-    fields = {name: _fields(kind) for name, kind in structs}
-    return {(name, fields.get(name, ())) for name in names.split(",") if name}
+    """Return the statement that hashes current versions again; it opens no version."""
+    current = "`_is_current`" + (" AND NOT `_is_deleted`" if marks(contract) else "")
+    hashed = row_hash(contract.tracked)
+    return f"UPDATE {quote_table(table)} SET `_row_hash` = {hashed} WHERE {current}"
 
 
 def _fields(kind: SqlType) -> _Fields:

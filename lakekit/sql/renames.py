@@ -1,24 +1,18 @@
 """The names that a table's columns had: one that is free may be given to another column."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lakekit.contract.contract import Contract
 from lakekit.errors import SchemaMismatchError
+from lakekit.table_properties import RENAMES
 
-# Each step of renamings, oldest first, as JSON: of full extracts the companion keeps the names of
-# their time.
-EARLIER_NAMES = "lakekit.earlier-names"
+# One step: the old and the new name of each column that was renamed.
 Renamings = Mapping[str, str]
 
 
 def renamings(properties: Mapping[str, str]) -> list[Renamings]:
     """Return which columns of a table were renamed, step by step, in lower case."""
-    told = json.loads(properties.get(EARLIER_NAMES, "[]"))
-    # An older table noted what each name had become last, in the order of their first renamings.
-    if isinstance(told, dict):
-        told = [{old: new} for old, new in told.items()] * len(told)
-    return [_lower(step) for step in told]
+    return [*(RENAMES.read(properties) or [])]
 
 
 def is_noted(steps: Sequence[Renamings], renames: Renamings) -> bool:
@@ -26,7 +20,7 @@ def is_noted(steps: Sequence[Renamings], renames: Renamings) -> bool:
     return _lower(renames).items() <= {**(steps[-1] if steps else {})}.items()
 
 
-def noted_names(
+def recorded_renames(
     contract: Contract, table: str, renames: Renamings, properties: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the property by which a table knows of its renamings; none if there are no new ones.
@@ -39,7 +33,7 @@ def noted_names(
         return {}
     steps = [*steps, _lower(renames)]
     _refuse_exchanged_names(contract, table, steps)
-    return {EARLIER_NAMES: json.dumps(steps)}
+    return RENAMES.write([{**step} for step in steps])
 
 
 def left_names(steps: Sequence[Renamings]) -> dict[str, str]:
@@ -141,7 +135,11 @@ def missed_renamings(
 def _refuse_exchanged_names(contract: Contract, table: str, steps: Sequence[Renamings]) -> None:
     scope = contract.history.delete_scope
     # What was exchanged before this was refused is no fault of the new step.
-    if contract.history.remembers and _exchange(scope, steps) and not _exchange(scope, steps[:-1]):
+    if (
+        contract.history.keeps_journal
+        and _exchange(scope, steps)
+        and not _exchange(scope, steps[:-1])
+    ):
         raise SchemaMismatchError(
             f"{table}: {', '.join(scope)} of delete_scope cannot exchange their names, as what "
             "full extracts lacked is known by them; give one a name that none of them had"

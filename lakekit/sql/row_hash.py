@@ -1,4 +1,4 @@
-"""The row hash as SQL text: a digest of columns that tells null from anything else.
+"""The row hash as SQL text: a digest of columns in which null differs from all values.
 
 Each column is hashed to 64 bits together with its name, and the hashes are joined by XOR; a null
 adds nothing. So a column that is added, and null in every row, leaves all hashes as they are,
@@ -26,13 +26,13 @@ def row_hash(columns: Iterable[Column]) -> str:
     return " ^ ".join(_column_hash(column) for column in columns) or "0L"
 
 
-def state_hash(contract: Contract, moment: str = "__moment") -> str:
-    """Return the expression that tells two states of a key apart, beside `_row_hash`.
+def state_hash(contract: Contract, time: str = "__event_time") -> str:
+    """Return the expression in which two states of a key differ, based on `_row_hash`.
 
     With a sequence, scd1 keeps the newest record even if it says what was known.
     """
     if contract.history.mode == "scd1" and contract.history.sequence_by:
-        return f"xxhash64(_row_hash, {moment})"
+        return f"xxhash64(_row_hash, {time})"
     return "_row_hash"
 
 

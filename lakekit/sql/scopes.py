@@ -7,7 +7,7 @@ from lakekit.sql.identifiers import quote
 
 
 def members(text: str) -> Iterator[tuple[str, str]]:
-    """Tell the names of a JSON object and the text of their values."""
+    """Yield the names of a JSON object and the text of their values."""
     decoder, at = json.JSONDecoder(), 1
     while at < len(text):
         name, end = decoder.raw_decode(text, at)
@@ -16,9 +16,9 @@ def members(text: str) -> Iterator[tuple[str, str]]:
         at += 1
 
 
-def scope_of(told: Iterable[tuple[str, str]]) -> str:
+def scope_of(parts: Iterable[tuple[str, str]]) -> str:
     """Return the text of a scope: names, and the text of their values."""
-    return "{" + ",".join(f'"{name}":{value}' for name, value in told) + "}"
+    return "{" + ",".join(f'"{name}":{value}' for name, value in parts) + "}"
 
 
 def with_new_names(text: str, renames: Mapping[str, str]) -> str:

@@ -1,18 +1,20 @@
 """DDL of the tables that Lakekit keeps."""
 
 from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
 
 from lakekit.contract.contract import RESERVED, Contract
-from lakekit.sql.identifiers import literal, partition_field, quote, quote_table
-from lakekit.sql.line_hash import LINES, reading
+from lakekit.sql.identifiers import literal, ntz_literal, partition_field, quote, quote_table
+from lakekit.sql.line_hash import parse_fingerprint
+from lakekit.table_properties import (
+    CONTRACT,
+    LINE_DIGESTS,
+    TRACKED,
+    ContractProperty,
+    LineDigestsProperty,
+)
 
-KEYS = "lakekit.keys"
-MODE = "lakekit.mode"
-DELETES = "lakekit.deletes"
-# The column of `sequence_by`; empty where the times of versions are those of extracts.
-SEQUENCE = "lakekit.sequence"
-# Whether what the companion knows of records is partial: a null in them means "as before".
-PARTIAL = "lakekit.partial"
 CONTROL_DDL = {
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run that opened it, UTC'",
     "_source_file": "string COMMENT 'Landed object the version came from'",
@@ -27,23 +29,34 @@ DIGEST_DDL = {
     "_line_check": "bigint COMMENT 'Digest of the landed line, second half'",
 }
 DELETED_DDL = {"_is_deleted": "boolean COMMENT 'True for a version that says deleted'"}
-# No column of a contract can be called so.
-ARRIVED = "__arrived"
-FACTS_DDL = {
+ARRIVAL = "_arrival"
+
+
+class Op(StrEnum):
+    """What an entry of the change journal is, in its column `_op`."""
+
+    UPSERT = "upsert"
+    DELETE = "delete"
+    FULL_EXTRACT = "full_extract"
+    LATEST_EXTRACT = "latest_extract"
+    PRESENT = "present"
+    PRESENT_UNRECORDED = "present_unrecorded"
+
+
+JOURNAL_DDL = {
     "_source_file": "string",
     "_row_hash": "bigint",
-    "_sequence": "timestamp_ntz COMMENT 'Moment of the fact, UTC'",
+    "_sequence": "timestamp_ntz COMMENT 'Event time, UTC'",
     "_op": (
-        "string COMMENT 'U: record, D: delete (scd1: what an extract of its scope lacked, too), "
-        "X: a full extract was merged, L: one into scd1, before the table kept versions, "
-        "P: what a full extract held of a key, "
-        "W: it held a key, but no record of its time'"
+        "string COMMENT 'upsert, delete, full_extract (one was merged), latest_extract (one was "
+        "merged into scd1), present (a full extract held the key), present_unrecorded (it held the "
+        "key, but no record of its time)'"
     ),
-    "_partial": "boolean COMMENT 'Of a record: its nulls mean as before'",
+    "_partial": "boolean COMMENT 'Whether a null in the record means not changed'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",
-    ARRIVED: "bigint COMMENT 'Of one extraction time, the higher came later'",
+    ARRIVAL: "bigint COMMENT 'Of one extraction time, the higher came later'",
 }
 QUARANTINE_DDL = {
     "_raw": "string COMMENT 'The record as it was landed'",
@@ -75,19 +88,15 @@ BASE_PROPERTIES = {
 }
 
 
-TRACKED_COLUMNS = "lakekit.tracked-columns"
-# Of those that hold structs, the types: their hashes depend on the order of the fields.
-TRACKED_FIELDS = "lakekit.tracked-fields"
-
-
 def create_table(contract: Contract, table: str) -> str:
     """Return the DDL of a history table; it does nothing if the table exists."""
     control = control_ddl(contract)
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
     current = ["`_is_current`"] if "_is_current" in control else []
     partition = [*current, *map(partition_field, contract.table.partition_fields)]
-    # Of no version it is unknown which line it shows.
-    properties = table_properties(contract) | {LINES: reading(contract)}
+    # An empty table has no version without a digest.
+    digests = LineDigestsProperty(fingerprint=parse_fingerprint(contract))
+    properties = table_properties(contract) | LINE_DIGESTS.write(digests)
     return _create(table, columns, partition, properties, contract.description)
 
 
@@ -108,16 +117,11 @@ def marks(contract: Contract) -> bool:
     return contract.history.deletes == "mark"
 
 
-def partial(contract: Contract) -> str:
-    """Return whether a null in a record means "as before", as a property tells it."""
-    return str(contract.history.ignore_null_updates).lower()
-
-
-def create_facts_table(contract: Contract, table: str, has: Mapping[str, str]) -> str:
-    """Return the DDL of a companion, with all columns of records that its history has (`has`)."""
+def create_journal_table(contract: Contract, table: str, has: Mapping[str, str]) -> str:
+    """Return the DDL of a journal, with the columns of records that its table has (`has`)."""
     own = {name: ddl for name, ddl in has.items() if name.lower() not in RESERVED}
-    columns = [f"{quote(name)} {ddl}" for name, ddl in (own | FACTS_DDL).items()]
-    comment = f"What is known of {contract.contract} and shows in no version of its own"
+    columns = [f"{quote(name)} {ddl}" for name, ddl in (own | JOURNAL_DDL).items()]
+    comment = f"Change events of {contract.contract} that no version records"
     return _create(table, columns, ["`_op`"], EVERY_TABLE, comment)
 
 
@@ -129,15 +133,16 @@ def _columns(contract: Contract) -> list[str]:
     ]
 
 
-def mark_latest_extracts(table: str, newest: str) -> str:
-    """Return what tells the full extracts so far in a companion from those into a history.
+def mark_latest_extracts(table: str, newest: datetime) -> str:
+    """Return what separates the full extracts so far in a journal from those into a history.
 
     Args:
-        table: Identifier of the companion.
-        newest: The newest extraction time that its table knows, UTC.
+        table: Identifier of the journal.
+        newest: The newest extraction time in its table, UTC.
     """
-    told = f"`_op` = 'L', `_ingested_at` = TIMESTAMP_NTZ {literal(newest)}"
-    return f"UPDATE {quote_table(table)} SET {told} WHERE `_op` = 'X'"
+    latest = f"`_op` = {literal(Op.LATEST_EXTRACT)}, `_ingested_at` = {ntz_literal(newest)}"
+    where = f"`_op` = {literal(Op.FULL_EXTRACT)}"
+    return f"UPDATE {quote_table(table)} SET {latest} WHERE {where}"
 
 
 def create_quarantine_table(contract: Contract, table: str) -> str:
@@ -158,23 +163,28 @@ def table_properties(contract: Contract) -> dict[str, str]:
         for name in (*contract.keys, *control_ddl(contract))
         if name not in unasked
     }
-    types = {column.name: str(column.sql_type) for column in contract.tracked}
-    structs = [f"{name}:{kind}" for name, kind in types.items() if "struct<" in kind]
+    tracked = {column.name: str(column.sql_type) for column in contract.tracked}
     size = contract.maintenance.target_file_size_mb * 1024 * 1024
     return {
         **BASE_PROPERTIES,
         **metrics,
         "write.target-file-size-bytes": str(size),
-        "lakekit.contract-version": str(contract.version),
-        MODE: contract.history.mode,
-        DELETES: contract.history.deletes,
-        SEQUENCE: contract.history.sequence_by or "",
-        TRACKED_COLUMNS: ",".join(column.name for column in contract.tracked),
-        **({TRACKED_FIELDS: ",".join(structs)} if structs else {}),
-        **({KEYS: ",".join(contract.keys)} if contract.keys else {}),
-        **({PARTIAL: partial(contract)} if contract.history.remembers else {}),
+        **CONTRACT.write(_immutable_part(contract)),
+        **TRACKED.write(tracked),
         **contract.table.properties,
     }
+
+
+def _immutable_part(contract: Contract) -> ContractProperty:
+    history = contract.history
+    return ContractProperty(
+        version=contract.version,
+        mode=history.mode,
+        keys=history.keys,
+        sequence_by=history.sequence_by,
+        deletes=history.deletes,
+        ignore_null_updates=history.ignore_null_updates,
+    )
 
 
 def _create(

@@ -42,6 +42,7 @@ Arguments = TypeVar("Arguments", bound=StepModel)
 def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
     """Return a job's arguments from `--name value` or `--name=value`.
 
+    It reads what `awsglue.utils.getResolvedOptions` reads, and more strictly: see ADR 16.
     What Glue adds (`--JOB_NAME`, `--TempDir`, `--enable-metrics` …) is ignored, with its value. Our
     names are of lower-case letters and underscores; another one of that form is a mistake.
 

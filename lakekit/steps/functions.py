@@ -127,7 +127,7 @@ class Failure(StepModel):
 
 
 class RecordFailure(StepModel):
-    """Keep an error beside its run; with `endpoint`, only that endpoint failed."""
+    """Keep an error with its run; with `endpoint`, only that endpoint failed."""
 
     run_id: RunId
     source: Name
@@ -142,7 +142,7 @@ class RecordFailureResult(StepModel):
 
 
 class RouteFile(StepModel):
-    """A file that arrived in the inbox; `etag` and `version` tell its contents apart."""
+    """A file that arrived in the inbox; `etag` and `version` distinguish its contents."""
 
     key: Key
     etag: str

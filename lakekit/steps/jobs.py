@@ -44,7 +44,7 @@ class MaintainTables(CreateTables):
 
 
 class MaintainTablesResult(StepModel):
-    """What was done to a table and its companions; or who held it, so that nothing was."""
+    """What was done to a table, its journal and quarantine; or who held it, so that nothing was."""
 
     table: Name
     busy: str | None = None
@@ -72,14 +72,14 @@ class RebuildTable(CreateTables):
 class RebuildTableResult(StepModel):
     """What a rebuild did: the runs that it replayed, in their order; rows that were not right.
 
-    facts_missing, facts_wrong: rows of the companion that were not right.
+    journal_missing, journal_wrong: rows of the change journal that were not right.
     """
 
     table: Name
     runs: tuple[str, ...]
     missing: int
     wrong: int
-    facts_missing: int = 0
-    facts_wrong: int = 0
+    journal_missing: int = 0
+    journal_wrong: int = 0
     snapshot_id: int | None = None
     committed: bool = False

@@ -1,4 +1,4 @@
-"""CompleteRun: ask for evidence, mark the landings complete, tell others."""
+"""CompleteRun: check the tables, mark the landings complete, announce the tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RecordFailure: keep an error beside its run."""
+"""RecordFailure: keep an error with its run."""
 
 from typing import Any
 

@@ -33,7 +33,7 @@ CONTRACT = (
 
 
 class Context:
-    """What Lambda passes beside the event."""
+    """What Lambda passes with the event."""
 
     aws_request_id = "52fdfc07-2182-454f-963f-5f0f9a621d72"
     function_name = "step"
@@ -125,7 +125,7 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
 
 
 def _cold_start() -> None:
-    """Forget clients, and loggers that write to the output of an earlier test."""
+    """Drop clients, and loggers that write to the output of an earlier test."""
     settings._client.cache_clear()
     logger_of.cache_clear()
     for step in STEPS:

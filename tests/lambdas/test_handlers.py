@@ -112,7 +112,7 @@ def test_the_lease_of_a_run_that_is_at_work_is_respected(account: Account, event
 def test_the_lease_of_maintenance_is_respected_until_its_execution_ends(
     account: Account, event: Events
 ) -> None:
-    """iceberg #9521: "Glue detected concurrent update" of what rewrites at one time."""
+    """iceberg #9521: "Glue detected concurrent update" when two rewrites run at one time."""
     account.sfn.start_execution(stateMachineArn=MAINTENANCE, name="care", input="{}")
     Leases(settings.read_settings().store, settings.utc_now).acquire("orders", "maintain-care")
 
@@ -136,7 +136,7 @@ def test_a_failure_is_recorded_and_the_tables_are_free_again(
     assert account.call("start_run", event("start_run") | {"run_id": "next"})["run_id"] == "next"
 
 
-def test_a_missing_secret_is_told_by_its_name(
+def test_a_missing_secret_is_reported_by_its_name(
     account: Account, api: HTTPServer, event: Events
 ) -> None:
     boto3.client("secretsmanager").delete_secret(

@@ -13,7 +13,7 @@ Change = Callable[[dict[str, Any]], None]
 
 @pytest.fixture
 def dropped(account: Account, event: Callable[[str], Any]) -> dict[str, Any]:
-    """Return the event of a file that lies in the inbox; its key is not URL-encoded."""
+    """Return the event of a file in the inbox; its key is not URL-encoded."""
     etag = account.write(KEY, b'{"id": 1, "price": 1.50}')
     return changed(event("inbox_object_created"), lambda item: item.update(etag=etag.strip('"')))
 
@@ -74,7 +74,7 @@ def test_the_run_of_a_dropped_file_claims_it_and_extracts_nothing(
     "key",
     ["inbox/shop/nothing/a.ndjson", "inbox/nobody/orders/a.ndjson", "inbox/shop/orders/a.exe"],
 )
-def test_a_file_that_nobody_expects_goes_back_and_the_others_go_on(
+def test_a_file_that_no_one_expects_goes_back_and_the_others_go_on(
     account: Account, dropped: dict[str, Any], key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = changed(dropped, lambda item: item.update(key=key))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.model.scd2_model import row, states_by_key, versions
-from tests.model.terms import Options, Row, Run, key_of, moment_of, stored, tie_rank
+from tests.model.terms import Options, Row, Run, event_time_of, key_of, stored, tie_rank
 
 
 def upserted(runs: Sequence[Run], options: Options) -> list[Row]:
-    """Return one row per key that is alive: its latest record.
+    """Return one row per current key: its latest record.
 
-    `_valid_from` is the moment of that record; without a sequence, when the content last changed.
+    `_valid_from` is its event time; without a sequence, when the content last changed.
     """
     columns = stored(runs, options)
     rows: list[Row] = []
@@ -36,8 +36,8 @@ def appended(runs: Sequence[Run], options: Options) -> list[Row]:
     for arrival, run in enumerate(runs):
         best: dict[Any, tuple[Any, Row]] = {}
         for position, record in enumerate(run.records):
-            moment = moment_of(record, run, options)
-            identity: Any = (key_of(record, options), options.sequence_by and moment)
+            event_time = event_time_of(record, run, options)
+            identity: Any = (key_of(record, options), options.sequence_by and event_time)
             if not options.keys:
                 identity = (arrival, position)
             rank = (tie_rank(record, options), position)

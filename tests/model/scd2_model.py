@@ -1,21 +1,21 @@
 """An independent SCD2 model: runs and options in, the whole expected table out.
 
-Plain Python, no Spark, no SQL, written from the specification alone, which docs/contracts.md
-tells in short. It keeps no state from run to run: every table is derived from all the facts that
-the accepted runs state.
+Plain Python, no Spark, no SQL, written from the specification alone; docs/contracts.md has it in
+short. The model keeps no state from run to run: every table is derived from all change events of
+the accepted runs.
 
-The facts about one key, each at one moment:
+The change events of one key, each at one event time:
 
-* a record (upsert or delete) at its sequence; of several at one sequence the last counts, by
+* a record (upsert or delete) at its sequence; the last of several at one sequence counts, by
   the tie-break columns, extraction time, arrival of the run, position in the file;
-* absence from a full extract, at its extraction time: the key is gone there, if the extract
-  holds something of the key's scope;
-* presence in a full extract, at its extraction time: a key that was gone there is back, with
-  the content of the extract's latest record. For a key that is alive it changes nothing, unless
-  `admission` says so; of content that is alike it tells what was not known.
+* absence from a full extract, at its extraction time: it deletes the key, if the extract holds
+  something of the key's scope;
+* presence in a full extract, at its extraction time: a deleted key is back, with the content of
+  the extract's latest record. It does not change a current key, unless `admission` says so; if
+  the content is alike it gives values that were unknown.
 
-At one moment a record beats presence and presence beats absence. `admission` says which records
-count; `other_modes` derives scd1 and append.
+At one event time a record beats presence and presence beats absence. `admission` says which
+records count; `other_modes` derives scd1 and append.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,60 +31,60 @@ from tests.model.terms import (
     Run,
     alike,
     content,
+    event_time_of,
     filled,
     fits,
     is_delete,
     joined,
     key_of,
-    moment_of,
     stored,
     tie_rank,
-    told_again,
     tracked,
+    without_repeats,
 )
 
 
 class Also(dict[str, Any]):
-    """What a full extract holds of a key that is there: no news, but of what is not known."""
+    """The content of a current key in a full extract: new only where a value was unknown."""
 
 
-State = tuple[Any, Record | None]  # from this moment on: a record, or None for gone
+State = tuple[Any, Record | None]  # from this event time on: a record, or None for deleted
 Scopes = set[tuple[Hashable, ...]]
 
 
 @dataclass
-class Facts:
-    """All that is known about one key, by moment."""
+class Journal:
+    """The records and presences of one key, by event time."""
 
     name: Record = field(default_factory=dict)  # the key columns
     records: dict[Any, tuple[Any, Record | None, bool]] = field(default_factory=dict)
     presences: dict[Any, tuple[Any, Record, bool]] = field(default_factory=dict)
 
 
-def collect(runs: Sequence[Run], options: Options) -> dict[Key, Facts]:
+def collect(runs: Sequence[Run], options: Options) -> dict[Key, Journal]:
     """Gather the records and presences of every key; the runs hold only records that count."""
-    facts: dict[Key, Facts] = {}
+    journals: dict[Key, Journal] = {}
     for arrival, run in enumerate(runs):
         for position, record in enumerate((*run.records, *run.back)):
-            key, moment = key_of(record, options), moment_of(record, run, options)
+            key, event_time = key_of(record, options), event_time_of(record, run, options)
             deleted = is_delete(record, run, options)
             if key is None or (deleted and options.deletes == "ignore"):
                 continue
-            known = facts.setdefault(key, Facts())
+            known = journals.setdefault(key, Journal())
             known.name = {name: record[name] for name in options.keys}
             tie = tie_rank(record, options)
             rank = (tie, run.time, arrival, position)
             counts = position < len(run.records)
-            if counts and (moment not in known.records or rank >= known.records[moment][0]):
+            if counts and (event_time not in known.records or rank >= known.records[event_time][0]):
                 partial = options.ignore_null_updates and run.kind == "changes"
-                before = known.records[moment][1] if moment in known.records else None
-                told = None if deleted else told_again(record, before)
-                known.records[moment] = (rank, told, partial)
-            if run.kind == "full" and moment <= run.time:
-                seen = (moment, tie, arrival, position)
+                before = known.records[event_time][1] if event_time in known.records else None
+                counted = None if deleted else without_repeats(record, before)
+                known.records[event_time] = (rank, counted, partial)
+            if run.kind == "full" and event_time <= run.time:
+                seen = (event_time, tie, arrival, position)
                 if run.time not in known.presences or seen >= known.presences[run.time][0]:
                     known.presences[run.time] = (seen, record, not counts)
-    return facts
+    return journals
 
 
 def absences(runs: Sequence[Run], options: Options) -> list[tuple[Any, set[Key | None], Scopes]]:
@@ -106,27 +106,27 @@ def absences(runs: Sequence[Run], options: Options) -> list[tuple[Any, set[Key |
     ]
 
 
-def states(facts: Facts, absent: dict[Any, list[Scopes]], options: Options) -> list[State]:
-    """Return what a key is from each moment on; `absent` holds the scopes of who lacks it."""
+def states(journal: Journal, absent: dict[Any, list[Scopes]], options: Options) -> list[State]:
+    """Return the states of a key by time; `absent` has the scopes of the extracts that lack it."""
     found: list[State] = []
-    for moment in sorted({*facts.records, *facts.presences, *absent}):
-        alive = next((r for _, r in reversed(found) if not isinstance(r, Also)), None)
-        if moment in facts.records:
-            _, record, partial = facts.records[moment]
-            if record is not None and partial and alive is not None:
-                record = filled(record, alive)
-            found.append((moment, record))
-        elif moment in facts.presences:
-            _, record, back = facts.presences[moment]
-            if alive is None or back:
-                found.append((moment, record))
+    for event_time in sorted({*journal.records, *journal.presences, *absent}):
+        current = next((r for _, r in reversed(found) if not isinstance(r, Also)), None)
+        if event_time in journal.records:
+            _, record, partial = journal.records[event_time]
+            if record is not None and partial and current is not None:
+                record = filled(record, current)
+            found.append((event_time, record))
+        elif event_time in journal.presences:
+            _, record, back = journal.presences[event_time]
+            if current is None or back:
+                found.append((event_time, record))
             elif options.late_changes == "exact" and options.mode == "scd2":
-                found.append((moment, Also(record)))
-        elif alive is not None and any(
-            not options.delete_scope or content(alive, options.delete_scope) in scopes
-            for scopes in absent[moment]
+                found.append((event_time, Also(record)))
+        elif current is not None and any(
+            not options.delete_scope or content(current, options.delete_scope) in scopes
+            for scopes in absent[event_time]
         ):
-            found.append((moment, None))
+            found.append((event_time, None))
     return found
 
 
@@ -134,12 +134,12 @@ def states_by_key(runs: Sequence[Run], options: Options) -> dict[Key, tuple[Reco
     """Return the key columns and the states of every key."""
     extracts = absences(runs, options)
     table: dict[Key, tuple[Record, list[State]]] = {}
-    for key, facts in collect(runs, options).items():
+    for key, journal in collect(runs, options).items():
         absent: dict[Any, list[Scopes]] = {}
         for time, present, scopes in extracts:
             if key not in present:
                 absent.setdefault(time, []).append(scopes)
-        table[key] = (facts.name, states(facts, absent, options))
+        table[key] = (journal.name, states(journal, absent, options))
     return table
 
 
@@ -148,31 +148,31 @@ def versions(
 ) -> list[tuple[Any, Any, Record | None]]:
     """Collapse equal neighbours into versions (from, to or None, content or None: deleted)."""
     found: list[list[Any]] = []
-    for moment, record in history:
+    for event_time, record in history:
         last = found[-1] if found and found[-1][1] is None else None
-        alive = last[2] if last else None
+        current = last[2] if last else None
         if isinstance(record, Also):
-            if alive is not None and alike(alive, record, columns):
-                told = {n: v for n, v in record.items() if alive.get(n) is UNKNOWN}
-                found[-1][2] = joined(alive, {**alive, **told}, options)
+            if current is not None and alike(current, record, columns):
+                known = {n: v for n, v in record.items() if current.get(n) is UNKNOWN}
+                found[-1][2] = joined(current, {**current, **known}, options)
             continue
-        if record is None and alive is None:
+        if record is None and current is None:
             continue
-        if record is not None and alive is not None and alike(alive, record, columns):
-            found[-1][2] = joined(alive, record, options)
+        if record is not None and current is not None and alike(current, record, columns):
+            found[-1][2] = joined(current, record, options)
             continue
         if last is not None:
-            last[1] = moment
+            last[1] = event_time
         if record is not None or options.deletes == "mark":
-            found.append([moment, None, record])
+            found.append([event_time, None, record])
     return [(start, end, record) for start, end, record in found]
 
 
 def row(name: Record, columns: Sequence[str], options: Options, version: Any) -> Row:
     """Return a version as the table shows it."""
     start, end, record = version
-    told = {name: value for name, value in (record or {}).items() if value is not UNKNOWN}
-    values = {column: told.get(column) for column in columns}
+    known = {name: value for name, value in (record or {}).items() if value is not UNKNOWN}
+    values = {column: known.get(column) for column in columns}
     shown = {**name, **values, "_valid_from": start, "_valid_to": end, "_is_current": end is None}
     return {**shown, "_is_deleted": record is None} if options.deletes == "mark" else shown
 

@@ -1,4 +1,4 @@
-"""Words to tell a history in: records, runs, and what the table shows of one key."""
+"""Short names to write a history in: records, runs, and the versions of one key."""
 
 from typing import Any
 

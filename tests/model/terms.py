@@ -1,4 +1,4 @@
-"""The words of the model: runs, options, and when two contents are equal. No Spark, no SQL."""
+"""The terms of the model: runs, options, and equal contents. No Spark, no SQL."""
 
 import math
 from collections import Counter
@@ -19,9 +19,9 @@ UNKNOWN: Any = ("a value of a column that the contract did not have yet",)
 class Run:
     """One extract: its kind, its extraction time and its records in file order.
 
-    `witnesses` are records that do not count, yet show that their key and scope are present; those
-    of them that bring `back` a key which was gone do so at the extraction time. `spared` are keys
-    whose absence does not count.
+    `witnesses` are records that do not count, yet show that their key and scope are present. Those
+    in `back` bring a deleted key back at the extraction time. `spared` are keys whose absence does
+    not count.
     """
 
     kind: Literal["full", "incremental", "changes"]
@@ -48,7 +48,7 @@ class Options:
     mode: Literal["scd2", "scd1", "append"] = "scd2"
     delete_scope: tuple[str, ...] = ()
     ignore_null_updates: bool = False
-    tie_break: tuple[str, ...] | Literal["quarantine"] = ("file_position",)
+    tie_break: tuple[str, ...] = ("file_position",)
     late_changes: Literal["exact", "quarantine", "ignore"] = "exact"
     null_keys: Literal["quarantine", "fail"] = "quarantine"
 
@@ -74,26 +74,26 @@ def content(record: Record, columns: Iterable[str]) -> tuple[Hashable, ...]:
 
 
 def alike(one: Record, other: Record, columns: Iterable[str]) -> bool:
-    """Say whether two records hold the same in all columns that both tell of."""
-    told = [n for n in columns if one.get(n) is not UNKNOWN and other.get(n) is not UNKNOWN]
-    return content(one, told) == content(other, told)
+    """Say whether two records are equal in all columns that are known of both."""
+    known = [n for n in columns if one.get(n) is not UNKNOWN and other.get(n) is not UNKNOWN]
+    return content(one, known) == content(other, known)
 
 
 def joined(held: Record, said: Record, options: Options) -> Record:
     """Return what a version holds after a record that is alike.
 
-    What it does not know of a column is what is said first of it; a null says nothing.
+    An unknown value becomes the first value that a record says; a null says nothing.
     """
     newer, older = (said, held) if options.untracked == "overwrite" else (held, said)
     both = {n: older.get(n) if v is UNKNOWN else v for n, v in newer.items()}
     return both | {n: UNKNOWN for n, v in held.items() if v is UNKNOWN and said.get(n) is None}
 
 
-def filled(record: Record, alive: Record) -> Record:
-    """Return a partial record with what its key held before in the place of its nulls."""
+def filled(record: Record, current: Record) -> Record:
+    """Return a partial record whose nulls are replaced by the values before it."""
 
     def value(name: str, said: Any) -> Any:
-        before = alive.get(name)
+        before = current.get(name)
         if said is None:
             return None if before is UNKNOWN else before
         return before if said is UNKNOWN else said
@@ -101,10 +101,10 @@ def filled(record: Record, alive: Record) -> Record:
     return {name: value(name, said) for name, said in record.items()}
 
 
-def told_again(record: Record, before: Record | None) -> Record:
-    """Return a record; if it only says again what another said, that is what counts.
+def without_repeats(record: Record, before: Record | None) -> Record:
+    """Return a record; if it only repeats another one, the other one counts.
 
-    Which of its columns were not known then shows in none.
+    Columns that were unknown in the other one are then unknown.
     """
     if before is None or not alike(before, record, record):
         return record
@@ -124,21 +124,21 @@ def key_of(record: Record, options: Options) -> Key | None:
     return None if any(v is None or v is BAD for v in values) else tuple(canon(v) for v in values)
 
 
-def moment_of(record: Record, run: Run, options: Options) -> Any:
-    """Return when a record holds: its sequence, else the extraction time of its run.
+def event_time_of(record: Record, run: Run, options: Options) -> Any:
+    """Return from when a record holds: its sequence, else the extraction time of its run.
 
-    A day holds from its midnight on.
+    A day begins at midnight.
     """
-    moment = run.time if options.sequence_by is None else record.get(options.sequence_by)
-    day = isinstance(moment, date) and not isinstance(moment, datetime)
-    return datetime.combine(moment, time()) if day else moment
+    event_time = run.time if options.sequence_by is None else record.get(options.sequence_by)
+    day = isinstance(event_time, date) and not isinstance(event_time, datetime)
+    return datetime.combine(event_time, time()) if day else event_time
 
 
 def fits(record: Record, run: Run, options: Options) -> bool:
     """Say whether a record keeps the contract."""
     if any(value is BAD for value in record.values()):
         return False
-    if moment_of(record, run, options) is None:
+    if event_time_of(record, run, options) is None:
         return False
     return not options.keys or key_of(record, options) is not None
 
@@ -150,9 +150,7 @@ def is_delete(record: Record, run: Run, options: Options) -> bool:
 
 
 def tie_rank(record: Record, options: Options) -> tuple[tuple[bool, Any], ...]:
-    """Return what the tie-break columns say, to be compared; null is the smallest."""
-    if options.tie_break == "quarantine":
-        return ()
+    """Return the values of the tie-break columns, to be compared; null is the smallest."""
     ranks: list[tuple[bool, Any]] = []
     for name in options.tie_break:
         if name == "file_position":
@@ -163,7 +161,7 @@ def tie_rank(record: Record, options: Options) -> tuple[tuple[bool, Any], ...]:
 
 
 def stored(runs: Iterable[Run], options: Options) -> tuple[str, ...]:
-    """Return the columns that are stored beside the keys."""
+    """Return the columns that are stored with the keys."""
     hidden = {*options.keys, *options.except_columns}
     records = (record for run in runs for record in run.records)
     names = dict.fromkeys(n for each in records for n, v in each.items() if v is not UNKNOWN)

@@ -37,8 +37,8 @@ def test_a_record_ahead_of_the_extraction_time_outlives_an_absence():
 def test_presence_in_a_full_extract():
     ahead = [full(20, rec(50, "A"))]
     assert spans(history(ahead, SEQ)) == [("A", 50, None)]
-    alive = [incremental(9, rec(8, "B")), full(10, rec(5, "A"))]
-    assert spans(history(alive, SEQ)) == [("A", 5, 8), ("B", 8, None)]
+    current = [incremental(9, rec(8, "B")), full(10, rec(5, "A"))]
+    assert spans(history(current, SEQ)) == [("A", 5, 8), ("B", 8, None)]
     latest = [full(10, rec(5, "A")), full(20), full(30, rec(6, "B"), rec(5, "A"))]
     assert spans(history(latest, SEQ)) == [("A", 5, 6), ("B", 6, 20), ("B", 30, None)]
     at_once = [full(20, rec(3, "A")), full(20)]

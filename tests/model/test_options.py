@@ -19,14 +19,14 @@ def marked(rows):
 
 def test_mark_opens_a_version_that_says_deleted_until_the_key_is_back():
     runs = [changes(30, rec(5, "A"), dele(8)), changes(31, rec(12, "A"))]
-    gone = [("A", 5, 8, False), (None, 8, None, True)]
-    assert marked(history(runs[:1], MARK)) == gone
+    expected = [("A", 5, 8, False), (None, 8, None, True)]
+    assert marked(history(runs[:1], MARK)) == expected
     assert history(runs[:1], MARK)[1]["k"] == 1
     back = [("A", 5, 8, False), (None, 8, 12, True), ("A", 12, None, False)]
     assert marked(history(runs, MARK)) == back
 
 
-def test_mark_opens_nothing_for_a_key_that_is_not_alive():
+def test_mark_opens_nothing_for_a_key_that_is_not_current():
     assert history([changes(30, dele(8))], MARK) == []
     twice = [changes(30, rec(5, "A"), dele(8), dele(9))]
     assert marked(history(twice, MARK)) == [("A", 5, 8, False), (None, 8, None, True)]
@@ -90,22 +90,13 @@ def test_tie_break_columns_decide_before_the_position_and_null_is_smallest():
     assert spans(history(last, by_number)) == [("B", 5, None)]
 
 
-def test_tie_break_quarantine_takes_all_that_conflict_in_a_run():
-    strict = replace(SEQ, tie_break="quarantine")
-    run = incremental(30, rec(5, "A"), rec(5, "B"), rec(5, "A"), rec(6, "C"), rec(6, "C"))
-    assert spans(history([run], strict)) == [("C", 6, None)]
-    assert admit(run, [], strict)[1] == 3
-    apart = [incremental(30, rec(5, "A")), incremental(31, rec(5, "B"))]
-    assert spans(history(apart, strict)) == [("B", 5, None)]
-
-
 def test_a_quarantined_record_spares_its_key_from_absence():
     for record in (rec(None, "A"), rec(6, BAD)):
         run = full(20, record)
         assert spans(history([incremental(10, rec(5, "A")), run], SEQ)) == [("A", 5, None)]
         assert admit(run, [], SEQ)[1] == 1
-    gone = [full(10, rec(5, "A")), full(20), full(30, rec(None, "A"))]
-    assert spans(history(gone, SEQ)) == [("A", 5, 20)]
+    runs = [full(10, rec(5, "A")), full(20), full(30, rec(None, "A"))]
+    assert spans(history(runs, SEQ)) == [("A", 5, 20)]
 
 
 def test_late_records_are_quarantined_or_dropped():
@@ -120,9 +111,9 @@ def test_late_records_are_quarantined_or_dropped():
 
 def test_what_is_not_after_a_known_deletion_is_late():
     strict = replace(CDC, late_changes="quarantine")
-    gone = [changes(30, rec(5, "A"), dele(8))]
-    assert spans(history([*gone, changes(31, rec(8, "B"))], strict)) == [("A", 5, 8)]
-    assert spans(history([*gone, changes(31, rec(9, "B"))], strict))[1:] == [("B", 9, None)]
+    deleted = [changes(30, rec(5, "A"), dele(8))]
+    assert spans(history([*deleted, changes(31, rec(8, "B"))], strict)) == [("A", 5, 8)]
+    assert spans(history([*deleted, changes(31, rec(9, "B"))], strict))[1:] == [("B", 9, None)]
     tombstone = [changes(30, dele(8)), changes(31, rec(5, "A"))]
     assert history(tombstone, strict) == []
 
@@ -142,7 +133,7 @@ def test_a_full_extract_brings_back_at_its_time_what_is_not_there():
     assert spans(history([*runs, changes(31, rec(20, "C"))], strict)) == [("A", 20, None)]
 
 
-def test_what_a_full_extract_tells_makes_older_changes_late():
+def test_what_a_full_extract_shows_makes_older_changes_late():
     strict = replace(CDC, late_changes="quarantine")
     known = accepted([full(10, rec(1, "Z", k=2))], strict)
     records = [rec(9, "A"), rec(10, "A"), dele(10), dele(9, k=2), rec(11, "A"), dele(10, k=2)]
@@ -163,7 +154,7 @@ def test_columns_may_be_left_out_of_the_tracked():
 
 
 @pytest.mark.parametrize("turn", [1, -1])
-def test_scd1_holds_the_latest_record_of_each_key_that_is_alive(turn):
+def test_scd1_holds_the_latest_record_of_each_key_that_is_current(turn):
     runs = [changes(30, rec(5, "A"), rec(9, "B", k=2)), changes(31, rec(8, "A"), dele(10, 2))][
         ::turn
     ]

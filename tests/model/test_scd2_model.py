@@ -9,7 +9,7 @@ from tests.model.terms import comparable
 # The examples of the specification and what follows from its sentences, computed by hand.
 
 
-def test_late_record_splits_its_interval_and_a_reasserted_value_is_remembered():
+def test_late_record_splits_its_interval_and_a_reasserted_value_is_kept():
     known = [incremental(30, rec(5, "A")), incremental(31, rec(15, "A"), rec(20, "C"))]
     assert spans(history(known, SEQ)) == [("A", 5, 20), ("C", 20, None)]
     late = [*known, incremental(32, rec(12, "B"))]

@@ -2,10 +2,9 @@
 
 import pytest
 
-from lakekit.contract.contract import load_contract
 from lakekit.spark.iceberg.table import main_snapshot
 from lakekit.sql.line_hash import DIGEST
-from tests.spark.people import ANN, CONTRACT, TIMED
+from tests.spark.support.people import ANN, TIMED, people
 from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
@@ -13,23 +12,23 @@ BEN = {"id": 2, "name": "Ben", "city": None}
 CITIES = [(1, "Oslo"), (2, "Rome"), (3, "Bonn")]
 
 
-def test_the_first_load_opens_a_version_per_key(load, rows):
+def test_the_first_load_opens_a_version_per_key(load, assert_rows):
     result = load(1, ANN, BEN)
 
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True), (2, "Ben", None, 1, None, True)]
+    assert_rows((1, "Ann", "Oslo", 1, None, True), (2, "Ben", None, 1, None, True))
     assert (result.opened, result.closed, result.committed) == (2, 0, True)
 
 
-def test_closes_and_opens_at_the_same_moment_when_a_tracked_column_changes(load, rows):
+def test_closes_and_opens_at_the_same_time_when_a_tracked_column_changes(load, assert_rows):
     load(1, ANN, BEN)
 
     result = load(2, {**ANN, "city": "Rome"}, BEN)
 
-    assert rows() == [
+    assert_rows(
         (1, "Ann", "Oslo", 1, 2, False),
         (1, "Ann", "Rome", 2, None, True),
         (2, "Ben", None, 1, None, True),
-    ]
+    )
     assert (result.opened, result.closed, result.deleted, result.unchanged) == (1, 1, 0, 1)
 
 
@@ -45,8 +44,8 @@ def test_only_current_versions_keep_the_digest_of_their_line(load, spark, table)
 @pytest.mark.usefixtures("both_ways_of_writing")
 def test_what_has_ended_when_it_is_written_keeps_no_digest(load, spark, table):
     records = [{**ANN, "city": city, "at": f"2026-01-0{d}T00:00:00Z"} for d, city in CITIES]
-    load(1, records[0], promise=TIMED)
-    load(4, *records[1:], extract="changes", promise=TIMED)
+    load(1, records[0], contract=TIMED)
+    load(4, *records[1:], extract="changes", contract=TIMED)
 
     known = spark.table(table).selectExpr("city", *[f"{n} IS NOT NULL" for n in DIGEST])
     assert sorted(map(tuple, known.collect())) == [
@@ -81,12 +80,12 @@ def test_sees_every_change_to_or_from_null(load, rows, old, new):
     assert rows()[1][1:3] == (new["name"], new["city"])
 
 
-def test_an_absent_key_of_a_full_extract_closes(load, rows):
+def test_an_absent_key_of_a_full_extract_closes(load, assert_rows):
     load(1, ANN, BEN)
 
     result = load(2, ANN)
 
-    assert rows() == [(1, "Ann", "Oslo", 1, None, True), (2, "Ben", None, 1, 2, False)]
+    assert_rows((1, "Ann", "Oslo", 1, None, True), (2, "Ben", None, 1, 2, False))
     assert (result.opened, result.closed, result.deleted) == (0, 1, 1)
 
 
@@ -99,10 +98,10 @@ def test_an_absent_key_of_an_incremental_extract_stays(load, rows):
 
 
 def test_an_absent_key_stays_when_deletes_are_ignored(load, rows):
-    keep = load_contract(CONTRACT.replace("keys: [id]", "keys: [id], deletes: ignore"))
-    load(1, ANN, BEN, promise=keep)
+    keep = people(deletes="ignore")
+    load(1, ANN, BEN, contract=keep)
 
-    result = load(2, ANN, promise=keep)
+    result = load(2, ANN, contract=keep)
 
     assert len([row for row in rows() if row[-1]]) == 2
     assert not result.committed
@@ -119,10 +118,10 @@ def test_a_key_that_comes_back_opens_a_new_version_after_the_gap(load, rows):
 
 
 @pytest.mark.long
-def test_the_last_of_several_records_of_a_key_wins(load, rows):
+def test_the_last_of_several_records_of_a_key_wins(load, assert_rows):
     result = load(1, ANN, {**ANN, "city": "Rome"}, ANN, {**ANN, "city": "Bonn"})
 
-    assert rows() == [(1, "Ann", "Bonn", 1, None, True)]
+    assert_rows((1, "Ann", "Bonn", 1, None, True))
     assert (result.opened, result.superseded) == (1, 3)
 
 
@@ -137,61 +136,58 @@ def test_a_replay_changes_nothing(load, rows):
     assert not again.committed
 
 
-def test_a_composite_key_is_one_key(load, rows):
-    both = load_contract(CONTRACT.replace("keys: [id]", "keys: [id, name]"))
-    load(1, ANN, {**ANN, "name": "Eva"}, promise=both)
+def test_a_composite_key_is_one_key(load, assert_rows):
+    both = people(keys=["id", "name"])
+    load(1, ANN, {**ANN, "name": "Eva"}, contract=both)
 
-    load(2, {**ANN, "city": "Rome"}, {**ANN, "name": "Eva"}, promise=both)
+    load(2, {**ANN, "city": "Rome"}, {**ANN, "name": "Eva"}, contract=both)
 
-    assert rows() == [
+    assert_rows(
         (1, "Ann", "Oslo", 1, 2, False),
         (1, "Eva", "Oslo", 1, None, True),
         (1, "Ann", "Rome", 2, None, True),
-    ]
+    )
 
 
 def test_nested_columns_and_odd_numbers_compare_by_value(load, rows):
     """aws-sdk-pandas #3018: a merge of array columns does not end."""
-    text = CONTRACT.replace(
-        "  - {name: city, type: string}",
-        '  - {name: city, type: "map<string,int>"}\n'
-        '  - {name: at, type: "struct<x:double,y:array<int>>"}\n  - {name: d, type: double}\n'
-        '  - {name: price, type: "decimal(10,2)"}',
+    nested = people(
+        columns={
+            "city": "map<string,int>",
+            "at": "struct<x:double,y:array<int>>",
+            "d": "double",
+            "price": "decimal(10,2)",
+        }
     )
-    nested = load_contract(text)
     first = '{"id":1,"city":{"a":1,"b":2},"at":{"x":1.0,"y":[1,2]},"d":0.0,"price":1.0}'
     equal = '{"id":1,"city":{"b":2,"a":1},"at":{"y":[1,2],"x":1},"d":-0.0,"price":1.00}'
-    load(1, first, promise=nested)
+    load(1, first, contract=nested)
 
-    assert not load(2, equal, promise=nested).committed
-    assert load(3, first.replace('"x":1.0', '"x":null'), promise=nested).committed
-
-
-def test_a_table_of_keys_alone_knows_which_are_there(load, rows):
-    promise = load_contract(
-        CONTRACT.replace("  - {name: name, type: string}\n", "").replace(
-            "  - {name: city, type: string}\n", ""
-        )
-    )
-    load(1, {"id": 1}, {"id": 2}, promise=promise)
-    load(2, {"id": 1}, promise=promise)
-
-    assert rows("id") == [(1, 1, None, True), (2, 1, 2, False)]
+    assert not load(2, equal, contract=nested).committed
+    assert load(3, first.replace('"x":1.0', '"x":null'), contract=nested).committed
 
 
-@pytest.mark.parametrize("extract", ["full", "changes"])
+def test_a_table_of_keys_alone_knows_which_are_there(load, assert_rows):
+    contract = people(columns={"name": None, "city": None})
+    load(1, {"id": 1}, {"id": 2}, contract=contract)
+    load(2, {"id": 1}, contract=contract)
+
+    assert_rows((1, 1, None, True), (2, 1, 2, False), columns="id")
+
+
+@pytest.mark.parametrize("extract", ["full", long("changes")])
 def test_what_a_rollback_took_back_is_merged_again(load, rows, spark, table, extract):
-    """Its facts still stand in the companion, which a rollback does not move."""
-    load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, promise=TIMED, extract=extract)
+    """Its entries are still in the journal, which a rollback does not move."""
+    load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, contract=TIMED, extract=extract)
     before = main_snapshot(spark, table)
     moved = {**ANN, "city": "Rome", "at": "2026-01-02T00:00:00Z"}
     again = {**moved, "at": "2026-01-03T00:00:00Z"}
-    load(4, moved, again, promise=TIMED, extract=extract)
+    load(4, moved, again, contract=TIMED, extract=extract)
     merged = rows()
     name = table.removeprefix("lake.")
     spark.sql(f"CALL lake.system.rollback_to_snapshot('{name}', {before})")
 
-    done = load(4, moved, again, promise=TIMED, extract=extract)
+    done = load(4, moved, again, contract=TIMED, extract=extract)
 
     assert done.committed
     assert rows() == merged

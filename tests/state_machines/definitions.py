@@ -1,4 +1,4 @@
-"""Reads the definitions of the state machines."""
+"""The definitions of the state machines, read."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def named_errors(value: Any) -> Iterator[str]:
-    """Every error that a definition gives or catches, as text; not those that a path brings."""
+    """Every error that a definition raises or catches by name, not by a path."""
     if isinstance(value, dict):
         yield from (value[key] for key in ("Error",) if isinstance(value.get(key), str))
         yield from value.get("ErrorEquals", [])

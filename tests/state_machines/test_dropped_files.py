@@ -27,7 +27,7 @@ def test_a_dropped_file_is_loaded_by_its_event_once(world):
     assert runs()[0]["status"] == "SUCCEEDED"
     assert [row[:2] for row in world.rows()] == [(1, "here"), (2, "here")]
 
-    # S3 delivers at least once: the very same event again.
+    # S3 delivers at least once: the same event comes again.
     s3 = world.sandbox.client("s3")
     head = s3.head_object(Bucket=names["landing_bucket"], Key=key)
     item = {"key": key, "etag": head["ETag"].strip('"'), "version-id": head["VersionId"]}

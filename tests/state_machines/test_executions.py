@@ -19,7 +19,7 @@ SECOND = [
 ]
 
 
-def test_two_loads_open_and_close_versions_and_leave_evidence(world):
+def test_two_loads_open_and_close_versions_and_record_their_runs(world):
     world.serve([ONE], [TWO])
     assert world.load(1).status == "SUCCEEDED"
     assert world.rows() == FIRST
@@ -186,7 +186,7 @@ def test_a_full_extract_that_a_newer_one_superseded_is_completed_with_a_note(wor
 
 
 @pytest.mark.parametrize("tables", [2])
-def test_a_rejected_landing_is_named_until_a_person_settles_it_with_a_marker(world):
+def test_a_rejected_landing_is_named_until_a_person_adds_a_marker(world):
     bad, good = world.tables
     world.serve([ONE], table=good)
     world.serve([{"city": "no key"}], table=bad)

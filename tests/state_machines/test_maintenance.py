@@ -10,7 +10,7 @@ ORDERED = "history: {keys: [id], sequence_by: at, max_deleted_ratio: 1}\n"
 
 
 def fragment(world: World) -> None:
-    """Let two loads leave small files in the table, in its facts and in its quarantine."""
+    """Let two loads leave small files in the table, its journal and its quarantine."""
     world.change_contract("history: {keys: [id], max_deleted_ratio: 1}\n", ORDERED)
     world.change_contract("schema:\n", "schema:\n  - {name: at, type: timestamp}\n")
     for day in (1, 2):
@@ -21,7 +21,7 @@ def fragment(world: World) -> None:
         assert outcome.status == "SUCCEEDED", outcome.cause
 
 
-def test_companions_are_maintained_beside_their_table_and_the_lease_is_given_back(
+def test_journal_and_quarantine_are_maintained_with_their_table_and_the_lease_is_given_back(
     world: World,
 ) -> None:
     fragment(world)
@@ -30,9 +30,9 @@ def test_companions_are_maintained_beside_their_table_and_the_lease_is_given_bac
 
     done = world.maintain()["maintained"]
 
-    names = [world.table, f"{world.table}_facts", f"{world.table}_quarantine"]
+    names = [world.table, f"{world.table}_journal", f"{world.table}_quarantine"]
     assert [each["table"].split(".")[-1] for each in done] == names
-    # The table is small: each run has written all current versions anew.
+    # The table is small: each run has rewritten all current versions.
     assert [each["actions"] for each in done] == [[], *[["rewrite_data_files"]] * 2]
     assert all(each["after"]["small_files"] < each["before"]["small_files"] for each in done[1:])
     assert (world.rows(), sorted(world.quarantined(), key=str)) == (
@@ -61,7 +61,7 @@ def test_a_load_that_leaves_a_table_in_bad_health_starts_its_maintenance(world: 
 
     assert world.sandbox.wait(execution).output["completed"]["maintain"]
 
-    # Made of the load's name, which makes a second start harmless; yet a name of its own.
+    # Made of the load's name: a second start changes nothing. Yet a name of its own.
     name = f"maintain-{sha256(execution.name.encode()).hexdigest()}"
     key = layout.result_key(name, "maintain_tables", world.table)
     until(lambda: key in world.keys(f"runs/{name}/"))

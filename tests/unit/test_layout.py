@@ -6,9 +6,9 @@ from lakekit import layout
 
 
 def test_names_a_landing_by_its_extraction_time_in_utc() -> None:
-    moment = datetime(2024, 8, 6, 1, tzinfo=timezone(timedelta(hours=2)))
+    time = datetime(2024, 8, 6, 1, tzinfo=timezone(timedelta(hours=2)))
 
-    assert layout.raw_prefix("s", "e", moment) == "raw/s/e/20240805_230000/"
+    assert layout.raw_prefix("s", "e", time) == "raw/s/e/20240805_230000/"
 
 
 def test_refuses_a_time_without_zone() -> None:

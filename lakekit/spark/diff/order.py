@@ -1,16 +1,13 @@
-"""Which row of each moment counts. Frames in and out; no actions.
+"""The rows of each key in order, and what each does. Frames in and out; no actions.
 
-Partial records: a null says nothing of its column. Frames in and out; no actions.
+Rows of one key and event time are ranked; one of them counts. Partial records are filled. A change
+set has a row for each record (or absence) that may change something, with its `__action`:
 
-The rows of each key in order, and what each does. Frames in and out; no actions.
-
-A change set has a row for each record (or absence) that may change something, with what it does:
-
-* open: it holds the content of a new version, valid from `__start` until `__until`
+* open: it has the content of a new version, valid from `__valid_from` until `__valid_to`
 * overwrite: it renews the untracked columns of the version that it falls into
-* assert: it says what is known already
-* delete: the key is gone from `__moment` on
-* tombstone: the key is gone, and was before
+* assert: it repeats the content of a version
+* delete: the key is deleted from `__event_time` on
+* tombstone: the key is deleted, and was before
 """
 
 from collections.abc import Sequence
@@ -20,100 +17,92 @@ from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Contract
-from lakekit.spark.backfill import with_fills
-from lakekit.spark.diff.state import Sight
+from lakekit.spark.backfill import with_backfills
 from lakekit.spark.read.lines import POSITION
 from lakekit.spark.read.parse import tie
+from lakekit.sql.added_columns import AddedColumn
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
 
-def with_place(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Rank the rows of one key and moment; `__place` 1 counts. In scd1 those of one key.
+def with_rank(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Rank the rows of one key and event time; `__rank` 1 counts. In scd1 those of one key.
 
-    Even there each moment counts of partial records, and where late ones are set aside.
-
-    `__equal` says that a row holds what the winner holds; `__tied` that rows of one moment differ.
-    `__said_at` stays that moment, to whichever a row is moved.
+    Even in scd1 each event time counts where late records are rejected. `__equal`: a row has the
+    content of the winner. `__recorded_at` stays the event time, to whichever time a row is moved.
     """
     keys = [quote(key) for key in contract.keys]
-    moment = Window.partitionBy(*keys, "__moment")
-    history = contract.history
-    # Of the newest record it shows only afterwards that it comes late.
-    each = history.ignore_null_updates or history.sets_late_aside
-    latest = history.mode == "scd1" and not each
-    group = Window.partitionBy(*keys) if latest else moment
+    # Whether the newest record of a key is late shows only afterwards.
+    latest = contract.history.mode == "scd1" and not contract.history.rejects_late
+    group = Window.partitionBy(*keys) if latest else Window.partitionBy(*keys, "__event_time")
     best = group.orderBy(
-        # What is set aside does not stand before an older record.
-        *([F.col("__tied").asc()] if history.tie_break == "quarantine" else []),
-        F.col("__moment").desc(),
+        F.col("__event_time").desc(),
         F.col("__absent").asc(),
         F.col("__tie").desc(),
         F.col("__position").desc(),
     )
-    tied = F.min("__content").over(moment) != F.max("__content").over(moment)
-    rows = rows.withColumn("__content", content_hash()).withColumn("__tied", tied)
-    return rows.withColumns(
+    return rows.withColumn("__content", content_hash()).withColumns(
         {
-            "__place": F.row_number().over(best),
+            "__rank": F.row_number().over(best),
             "__equal": F.col("__content") == F.first("__content").over(best),
-            "__said_at": F.col("__moment"),
+            "__recorded_at": F.col("__event_time"),
         }
     )
 
 
-def with_place_beside_aside(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Let a row in time take the place of one that is set aside (`__aside`), of those of a moment.
+def with_rank_of_accepted(rows: DataFrame, contract: Contract) -> DataFrame:
+    """Let an accepted row take the place of a rejected one of its event time.
 
-    Beside it a deletion, or a move into another scope, can come late. The moment is the one that
-    the records say, `__said_at`, though a row may have been moved since.
+    A deletion can be late where a record of its time is not. The event time is the recorded one,
+    `__recorded_at`, though a row may have been moved since.
     """
-    if not contract.history.sets_late_aside:
+    if not contract.history.rejects_late:
         return rows
-    moment = Window.partitionBy(*map(quote, contract.keys), "__said_at")
-    best = moment.orderBy(F.col("__aside").isNotNull(), "__place")
-    leads_aside = F.max((F.col("__place") == 1) & F.col("__aside").isNotNull()).over(moment)
+    at_once = Window.partitionBy(*map(quote, contract.keys), "__recorded_at")
+    rejected = F.col("__reject_reason").isNotNull()
+    best = at_once.orderBy(rejected, "__rank")
+    led_by_rejected = F.max((F.col("__rank") == 1) & rejected).over(at_once)
     equal = F.col("__content") == F.first("__content").over(best)
-    first = leads_aside & F.col("__aside").isNull() & (F.row_number().over(best) == 1)
+    first = led_by_rejected & ~rejected & (F.row_number().over(best) == 1)
     return rows.withColumns(
         {
-            "__place": F.when(first, 1).otherwise(F.col("__place")),
-            "__equal": F.when(leads_aside, equal).otherwise(F.col("__equal")),
+            "__rank": F.when(first, 1).otherwise(F.col("__rank")),
+            "__equal": F.when(led_by_rejected, equal).otherwise(F.col("__equal")),
         }
     )
 
 
 def content_hash() -> Expression:
-    """Return what tells two rows of one key and moment apart; all deletions are alike."""
-    held = [F.when(~F.col("__gone"), F.col(name)) for name in ("_row_hash", "__rest")]
-    return F.xxhash64(*held, "__gone", "__moment")
+    """Return what distinguishes two rows of one key and event time; all deletions are alike."""
+    content = [F.when(~F.col("__deleted"), F.col(name)) for name in ("_row_hash", "__rest")]
+    return F.xxhash64(*content, "__deleted", "__event_time")
 
 
 def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Fill the nulls of partial records from what is known before them, within one life of a key.
+    """Fill the nulls of partial records from what is recorded before them, in one life of a key.
 
-    A life begins with a deletion or a complete record. Keeps the record as it came in `__record`.
+    A life begins with a deletion or a complete record. The record as it came stays in `__record`.
 
     Args:
-        rows: With `__partial` (nulls mean "as before") and `__base_row` beside the base. Those
-            that are set aside (`__aside`) stand by themselves.
+        rows: With `__partial` (nulls mean "as before") and `__current_row`. Rejected rows stand by
+            themselves.
         contract: Its columns.
     """
-    keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__aside").isNotNull()]
-    order = Window.partitionBy(*keys).orderBy("__moment")
+    keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__reject_reason").isNotNull()]
+    order = Window.partitionBy(*keys).orderBy("__event_time")
     until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    begins = (F.col("__gone") | ~F.col("__partial")).cast("int")
-    within = Window.partitionBy(*keys, "__life").orderBy("__moment")
+    begins = (F.col("__deleted") | ~F.col("__partial")).cast("int")
+    within = Window.partitionBy(*keys, "__life").orderBy("__event_time")
     so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     names = contract.content
-    held = [F.when(~F.col("__gone"), F.col(quote(name))) for name in names]
+    values = [F.when(~F.col("__deleted"), F.col(quote(name))) for name in names]
     filled = {
         name: F.coalesce(
             F.last(value, ignorenulls=True).over(so_far),
-            F.when(F.col("__life") == 0, F.col(f"__base_row.{quote(name)}")),
+            F.when(F.col("__life") == 0, F.col(f"__current_row.{quote(name)}")),
         )
-        for name, value in zip(names, held, strict=True)
+        for name, value in zip(names, values, strict=True)
     }
     record = F.struct(*[F.col(quote(name)) for name in names])
     framed = rows.withColumn("__record", record)
@@ -130,14 +119,15 @@ STAGED = {
     **dict.fromkeys(DIGEST, "bigint"), "_source_file": "string",
     **dict.fromkeys(("_row_hash", "__rest", "__digest"), "bigint"),
     "__tie": "struct<none: int>", "__position": POSITION,
-    "__moment": "timestamp_ntz", "__gone": "boolean", "__kind": "string", "__absent": "boolean",
-    "__late": "boolean", "__aside": "string", "__since": "timestamp_ntz",
-    "__newest": "timestamp_ntz", "__base_hash": "bigint", "__act": "string", "__first": "boolean",
-    "__start": "timestamp_ntz", "__until": "timestamp_ntz", "__close_at": "timestamp_ntz",
-    "__replaced": "boolean", "__alive": "boolean", "__scope": "string",
+    "__event_time": "timestamp_ntz", "__deleted": "boolean", "__kind": "string",
+    "__absent": "boolean", "__late": "boolean", "__reject_reason": "string",
+    "__current_from": "timestamp_ntz", "__newest": "timestamp_ntz", "__current_hash": "bigint",
+    "__action": "string", "__first": "boolean", "__valid_from": "timestamp_ntz",
+    "__valid_to": "timestamp_ntz", "__close_at": "timestamp_ntz", "__rewritten": "boolean",
+    "__current_after": "boolean", "__scope": "string",
 }  # fmt: skip
-# Which resolved rows tell that the version before them ends, one of each key.
-CLOSES = "__first AND __close_at IS NOT NULL AND __since IS NOT NULL"
+# The resolved rows whose current version ends, one for each key.
+CLOSES = "__first AND __close_at IS NOT NULL AND __current_from IS NOT NULL"
 _WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
 
 
@@ -147,44 +137,38 @@ def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFr
     return rows.withColumn("__nth", F.row_number().over(window)).where("__nth = 1").drop("__nth")
 
 
-def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
-    """Put the rows of each key in order and say what each does (`__act`).
+def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = ()) -> DataFrame:
+    """Put the rows of each key in order and say what each does (`__action`).
 
     Args:
-        rows: One row per key and moment with the hashes, `__gone` and the base of its key.
+        rows: One row per key and event time with the hashes, `__deleted` and the current row.
         contract: Its keys and options.
-        sight: What is known of the table.
+        added: The columns of the table that are still backfilled.
 
     Returns:
-        The rows with `__act`, `__start`, `__until`, and per key `__close_at` (when the current
-        version ends), `__replaced` (it is written anew), `__alive` (there is a current version
-        at the end) and `__first` (true for one row of the key).
+        The rows with `__action`, `__valid_from`, `__valid_to`, and per key `__close_at` (when the
+        current version ends), `__rewritten` (it is written again), `__current_after` (there is a
+        current version at the end) and `__first` (true for one row of the key).
     """
-    # Rows that are set aside stand by themselves. As a column, so that one sort serves all windows.
-    rows = rows.withColumn("__apart", F.col("__aside").isNotNull())
+    # Rejected rows stand by themselves. As a column, so that one sort serves all windows.
+    rows = rows.withColumn("__rejected", F.col("__reject_reason").isNotNull())
     keys = [quote(key) for key in contract.keys]
-    order = Window.partitionBy(*keys, "__apart").orderBy("__moment")
+    order = Window.partitionBy(*keys, "__rejected").orderBy("__event_time")
     so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     ahead = order.rowsBetween(1, Window.unboundedFollowing)
     whole = order.rowsBetween(*_WHOLE)
     first = F.row_number().over(order) == 1
-    before = F.when(first, F.col("__base_hash")).otherwise(F.lag("__state").over(order))
+    before = F.when(first, F.col("__current_hash")).otherwise(F.lag("__state").over(order))
     known = "__state = __before"
     if "__split" in rows.columns:
         known += " AND NOT coalesce(__split, false)"
-    if "__dropped" in rows.columns:
-        # Of two versions that were told apart by a column since dropped, each stays.
-        earlier = order.rowsBetween(Window.unboundedPreceding, -1)
-        held = F.last("__dropped", ignorenulls=True).over(earlier)
-        rows = rows.withColumn("__other", F.coalesce(F.col("__dropped") != held, F.lit(False)))
-        known += " AND NOT __other"
-    if sight.later:
-        rows = with_fills(rows, contract, sight.later, so_far)
-        known += " OR __fills"
+    if added:
+        rows = with_backfills(rows, contract, added, so_far)
+        known += " OR __backfills"
     # As a text each takes one call of Java.
-    state = F.expr("if(NOT __gone, __digest, NULL)")
-    changes = f"if(__gone, __before IS NOT NULL, __before IS NULL OR NOT ({known}))"
-    turn = F.expr("if(__changes, __moment, NULL)")
+    state = F.expr("if(NOT __deleted, __digest, NULL)")
+    changes = f"if(__deleted, __before IS NOT NULL, __before IS NULL OR NOT ({known}))"
+    turn = F.expr("if(__changes, __event_time, NULL)")
     framed = (
         rows.withColumn("__state", state)
         .withColumns({"__before": before, "__first": first})
@@ -192,43 +176,43 @@ def resolve(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
         .withColumns(
             {
                 "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
-                "__start": F.coalesce(F.max(turn).over(so_far), F.col("__since")),
-                "__until": F.min(turn).over(ahead),
+                "__valid_from": F.coalesce(F.max(turn).over(so_far), F.col("__current_from")),
+                "__valid_to": F.min(turn).over(ahead),
                 "__close_at": F.min(turn).over(whole),
                 "__last": F.coalesce(F.lead("__changes").over(order), F.lit(True)),
-                "__alive": F.last("__state").over(whole).isNotNull(),
+                "__current_after": F.last("__state").over(whole).isNotNull(),
             }
         )
     )
-    return _with_act(framed, contract, whole)
+    return _with_action(framed, contract, whole)
 
 
 def hidden() -> Expression:
-    """Return which resolved rows show in no version of their own."""
-    merged = (F.col("__act") == "open") & (F.col("__moment") != F.col("__start"))
-    return F.col("__act").isin("assert", "overwrite") | merged
+    """Return which resolved rows have no version of their own."""
+    merged = (F.col("__action") == "open") & (F.col("__event_time") != F.col("__valid_from"))
+    return F.col("__action").isin("assert", "overwrite") | merged
 
 
-def _with_act(framed: DataFrame, contract: Contract, whole: WindowSpec) -> DataFrame:
-    shows, renews = "__changes", "__digest != __base_hash"
+def _with_action(framed: DataFrame, contract: Contract, whole: WindowSpec) -> DataFrame:
+    shows, renews = "__changes", "__digest != __current_hash"
     if contract.overwrites:
         shows = "__last"
-        renews += " OR __rest != __base_rest"
-    act = f"""CASE
-        WHEN __gone AND __changes THEN 'delete'
-        WHEN __gone THEN 'tombstone'
+        renews += " OR __rest != __current_rest"
+    action = f"""CASE
+        WHEN __deleted AND __changes THEN 'delete'
+        WHEN __deleted THEN 'tombstone'
         WHEN __group > 0 AND {shows} THEN 'open'
-        WHEN __group = 0 AND __base_hash IS NOT NULL AND __last AND ({renews}) THEN 'overwrite'
+        WHEN __group = 0 AND __current_hash IS NOT NULL AND __last AND ({renews}) THEN 'overwrite'
         ELSE 'assert'
     END"""
-    renewed = F.max(F.expr("__act = 'overwrite'")).over(whole)
-    return framed.withColumn("__act", F.expr(act)).withColumn("__replaced", renewed)
+    renewed = F.max(F.expr("__action = 'overwrite'")).over(whole)
+    return framed.withColumn("__action", F.expr(action)).withColumn("__rewritten", renewed)
 
 
 def packed(rows: DataFrame, contract: Contract) -> DataFrame:
-    """Move the stored columns that no step looks at into `__stored`: less to plan and to compile.
+    """Move the stored columns that no step reads into `__stored`: less to plan and to compile.
 
-    Filling partial records looks at all of them.
+    Filling partial records reads all of them.
     """
     if contract.history.ignore_null_updates or not contract.content:
         return rows

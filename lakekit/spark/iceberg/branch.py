@@ -19,7 +19,7 @@ from lakekit.spark.iceberg.table import (
     refs_of,
 )
 
-# Not a run's own branch, by which it tells that it is under way.
+# Begins the name of a branch to write on; a run's own branch shows that it is in progress.
 _WORK = "work_"
 
 
@@ -31,14 +31,14 @@ def branch_of(run_id: Expression) -> Expression:
 def open_branch(
     spark: SparkSession, table: str, branch: str, head: int | None, work: str = ""
 ) -> bool:
-    """Begin a branch at main's head; one that a crash left begins there too, and never is away.
+    """Open a branch at main's head. A branch that a crash left is moved there, never removed.
 
     Args:
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
         branch: Name of the branch.
-        head: What main's head was before anything was read; None if the table was empty.
-        work: Name of a branch to write on that begins there in the same commit; see `work_of`.
+        head: Main's head before anything was read; None if the table was empty.
+        work: Name of a branch to write on, opened in the same commit; see `work_branch`.
 
     Returns:
         False if main has moved since.
@@ -46,93 +46,98 @@ def open_branch(
     if head is None:
         return _open_on_empty(spark, table, branch, work)
 
-    def opened(known: Any, refs: Any) -> Any:
-        return main_of(known) == head and _begin(known, refs, branch, head, work)
+    def opened(loaded: Any, refs: Any) -> Any:
+        return main_of(loaded) == head and _open(loaded, refs, branch, head, work)
 
     return change(spark, table, opened)
 
 
-def work_of(branch: str) -> str:
-    """Return a new name of a branch to write on, beside a run's own one.
+def work_branch(branch: str) -> str:
+    """Return a new name of a branch to write on, in addition to a run's own one.
 
-    The same run may be at work in another process. They share the run's branch, which tells that
-    it is under way; what both wrote on one branch would be on main twice.
+    Another process may work on the same run. Both share the run's branch, which shows that it is in
+    progress. If both wrote on one branch, main would get their work twice.
     """
     return f"{_WORK}{branch}_{uuid4().hex[:12]}"
 
 
-def _without(known: Any, refs: Any, branch: str) -> Any:
-    """Remove a branch and those beside it, which crashes left or another process writes on."""
-    for name in _beside(known, branch, itself=True):
+def _without(loaded: Any, refs: Any, branch: str) -> Any:
+    """Remove a branch and its work branches, of crashed and of other processes."""
+    for name in [*_work_branches(loaded, branch), *_if_there(loaded, branch)]:
         refs = refs.removeBranch(name)
     return refs
 
 
-def _beside(known: Any, branch: str, *, itself: bool = False) -> list[str]:
-    """Return the branches that are beside one, and that too if it is there and asked for."""
-    begins = f"{_WORK}{branch}_"
-    return [n for n in refs_of(known) if n.startswith(begins) or (itself and n == branch)]
+def _work_branches(loaded: Any, branch: str) -> list[str]:
+    return [name for name in refs_of(loaded) if name.startswith(f"{_WORK}{branch}_")]
 
 
-def _begin(known: Any, refs: Any, branch: str, at: int, work: str) -> Any:
-    stands = known.refs().containsKey(branch)
-    refs = (refs.replaceBranch if stands else refs.createBranch)(branch, at)
+def _if_there(loaded: Any, branch: str) -> list[str]:
+    return [branch] if loaded.refs().containsKey(branch) else []
+
+
+def _open(loaded: Any, refs: Any, branch: str, at: int, work: str) -> Any:
+    exists = loaded.refs().containsKey(branch)
+    refs = (refs.replaceBranch if exists else refs.createBranch)(branch, at)
     return refs.createBranch(work, at) if work else refs
 
 
 def _open_on_empty(spark: SparkSession, table: str, branch: str, work: str) -> bool:
-    """Begin a branch of a table without snapshots: Iceberg makes an empty one for a new branch."""
+    """Open a branch of a table without snapshots: Iceberg makes an empty one for a new branch."""
     fresh = f"new_{branch}"
     drop_branch(spark, table, fresh)
     if not committed(based(spark, table)[1].createBranch(fresh)):
         return False
-    known, refs = based(spark, table)
-    head = head_of(known, fresh)
+    loaded, refs = based(spark, table)
+    head = head_of(loaded, fresh)
     if head is None:
-        # The run's other process has begun anew.
+        # Another process of the run has opened it again.
         return False
-    root = known.snapshot(head)
-    if main_of(known) is not None or root.parentId() is not None:
-        # It began at what main has become meanwhile.
+    root = loaded.snapshot(head)
+    if main_of(loaded) is not None or root.parentId() is not None:
+        # Main has got a snapshot in between, at which the new branch began.
         drop_branch(spark, table, fresh)
         return False
-    return committed(_begin(known, refs, branch, head, work).removeBranch(fresh))
+    return committed(_open(loaded, refs, branch, head, work).removeBranch(fresh))
 
 
 def branch_head(spark: SparkSession, table: str, branch: str) -> int | None:
-    """Return the snapshot of a branch, None if it is not there."""
+    """Return the snapshot of a branch, None without that branch."""
     return head_of(load_table(spark, table), branch)
 
 
 def drop_branch(spark: SparkSession, table: str, branch: str) -> None:
-    """Drop a branch if it is there; if others commit all the while, the next run will."""
+    """Drop a branch if it exists. If other commits prevent it, the next run drops it."""
 
-    def dropped(known: Any, refs: Any) -> Any:
-        return _beside(known, branch, itself=True) and _without(known, refs, branch)
+    def dropped(loaded: Any, refs: Any) -> Any:
+        exists = _work_branches(loaded, branch) or _if_there(loaded, branch)
+        return exists and _without(loaded, refs, branch)
 
     change(spark, table, dropped)
 
 
-def give_up(spark: SparkSession, table: str, branch: str, work: str, *, told: bool) -> None:
-    """Drop what an attempt has begun, and leave what another process of its run is at work on.
+def abandon_branch(
+    spark: SparkSession, table: str, branch: str, work: str, *, recorded: bool
+) -> None:
+    """Drop what an attempt has opened, but not what another process of its run works on.
 
     Args:
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
-        branch: The branch of the run; while it is there, what that has told does not count.
-        work: The one that the attempt has begun beside it.
-        told: Whether it may have told something.
+        branch: The branch of the run; while it exists, the run's journal entries do not count.
+        work: The branch that the attempt wrote on.
+        recorded: Whether the attempt may have written journal entries.
     """
 
-    def given_up(known: Any, refs: Any) -> Any:
-        beside = _beside(known, branch)
-        mine = work in beside
+    def abandoned(loaded: Any, refs: Any) -> Any:
+        others = _work_branches(loaded, branch)
+        mine = work in others
         refs = refs.removeBranch(work) if mine else refs
-        if told or {*beside} - {work} or not known.refs().containsKey(branch):
+        if recorded or {*others} - {work} or not loaded.refs().containsKey(branch):
             return mine and refs
         return refs.removeBranch(branch)
 
-    change(spark, table, given_up)
+    change(spark, table, abandoned)
 
 
 def fast_forward(
@@ -140,36 +145,38 @@ def fast_forward(
     table: str,
     branch: str,
     head: int | None,
-    stands: Callable[[Any], bool],
+    is_unchanged: Callable[[Any], bool],
     own: str = "",
 ) -> bool:
-    """Move main to a branch and drop that, in one commit.
+    """Move main to a branch and drop that branch, in one commit.
 
     Args:
         spark: A session whose catalog holds the table.
         table: Identifier of the table.
         branch: Name of the branch.
         head: The snapshot of the branch that was checked.
-        stands: Whether the metadata, which the commit is based on, are what was planned on.
-        own: The branch of its run, if it is beside that; it is dropped, with all that are.
+        is_unchanged: Whether the metadata that the commit is based on are the run's baseline.
+        own: The branch of the run, if `branch` is a work branch; both are dropped, with all others.
 
     Returns:
-        False if something has moved: nothing is changed.
+        False if something has changed; then nothing is done.
     """
 
-    def moved(known: Any, refs: Any) -> Any:
-        if head is None or head_of(known, branch) != head or not stands(known):
+    def moved(loaded: Any, refs: Any) -> Any:
+        if head is None or head_of(loaded, branch) != head or not is_unchanged(loaded):
             return None
-        return _without(known, refs.fastForwardBranch("main", branch), own or branch)
+        return _without(loaded, refs.fastForwardBranch("main", branch), own or branch)
 
     return change(spark, table, moved)
 
 
-def leave(spark: SparkSession, table: str, branch: str, stands: Callable[[Any], bool]) -> bool:
-    """Drop a branch and let main be; False if something has moved: nothing is changed."""
+def close_branch(
+    spark: SparkSession, table: str, branch: str, is_unchanged: Callable[[Any], bool]
+) -> bool:
+    """Drop a branch without moving main; False if something has changed: nothing is done."""
 
-    def left(known: Any, refs: Any) -> Any:
-        gone = head_of(known, branch) is None
-        return not gone and stands(known) and _without(known, refs, branch)
+    def closed(loaded: Any, refs: Any) -> Any:
+        exists = head_of(loaded, branch) is not None
+        return exists and is_unchanged(loaded) and _without(loaded, refs, branch)
 
-    return change(spark, table, left)
+    return change(spark, table, closed)

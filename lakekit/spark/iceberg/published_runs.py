@@ -1,4 +1,4 @@
-"""Evidence of commits: which runs main has seen."""
+"""Published runs: which runs main and the journal show, by the properties of their snapshots."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,17 +7,16 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakekit import layout
-from lakekit.batch import RUN_ID, Batch, runs_in
+from lakekit.batch import Batch
 from lakekit.layout import branch_name
-from lakekit.replay.merged_runs import Seen, Shown
+from lakekit.replay.merged_runs import CommittedRun, TableRuns
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.iceberg.table import load_table, metadata_of, refs_of
-
-EXTRACTION_TIME = "lakekit.extraction-time"
+from lakekit.table_properties import EXTRACTION_TIME, RUN_ID, runs_in
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PublishedRun:
     """One published run: its snapshot on main and its extraction time (ISO, UTC)."""
 
     run_id: str
@@ -26,41 +25,39 @@ class Evidence:
 
 
 def iso(batch: Batch) -> str:
-    """Return a run's extraction time as evidence holds it."""
+    """Return a run's extraction time as snapshots have it."""
     return iso_time(batch.extraction_time)
 
 
-def iso_time(moment: datetime) -> str:
-    """Return a moment as evidence holds it: of two, the later is the greater text."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def iso_time(time: datetime) -> str:
+    """Return a time as snapshots have it: of two times, the later is the greater text."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def published_runs(spark: SparkSession, table: str) -> dict[str, Evidence]:
+def published_runs(spark: SparkSession, table: str) -> dict[str, PublishedRun]:
     """Return the runs in main's ancestry, newest first."""
-    found: dict[str, Evidence] = {}
+    found: dict[str, PublishedRun] = {}
     for snapshot in main_ancestry(_metadata(spark, table)):
         summary = snapshot["summary"]
         for run_id in runs_in(summary):
-            told = summary.get(EXTRACTION_TIME, "")
-            evidence = Evidence(run_id, snapshot["snapshot-id"], told)
-            found.setdefault(run_id, evidence)
+            extracted = summary.get(EXTRACTION_TIME, "")
+            found.setdefault(run_id, PublishedRun(run_id, snapshot["snapshot-id"], extracted))
     return found
 
 
-def seen_runs(spark: SparkSession, table: str) -> Seen:
-    """Return what a table and its companion say of the runs that are merged."""
-    metadata = _metadata(spark, table)
-    taken_back = {snapshot["snapshot-id"] for snapshot in off_main(metadata)}
-    return Seen(shown_runs(spark, table), told_runs(spark, table), taken_back)
+def runs_of_table(spark: SparkSession, table: str) -> TableRuns:
+    """Return the merged runs by a table and its journal."""
+    rolled_back = {each["snapshot-id"] for each in off_main(_metadata(spark, table))}
+    return TableRuns(main_runs(spark, table), journal_runs(spark, table), rolled_back)
 
 
-def shown_runs(spark: SparkSession, table: str) -> list[Shown]:
+def main_runs(spark: SparkSession, table: str) -> list[CommittedRun]:
     """Return the runs in main's ancestry in the order of their merges, oldest first.
 
-    A rebuild names all runs before it in their order, so its list says more than what is left of
-    the snapshots before it.
+    A rebuild lists all runs before it in their order, which is more than what is left of the
+    snapshots before it.
     """
-    found: dict[str, Shown] = {}
+    found: dict[str, CommittedRun] = {}
     for snapshot in main_ancestry(_metadata(spark, table)):
         summary = snapshot["summary"]
         for run_id in reversed(runs_in(summary)):
@@ -68,23 +65,23 @@ def shown_runs(spark: SparkSession, table: str) -> list[Shown]:
             if own:
                 at = datetime.fromtimestamp(snapshot["timestamp-ms"] / 1000, UTC)
                 # An older mention keeps the place that a rebuild gave it.
-                found[run_id] = Shown(run_id, at)
+                found[run_id] = CommittedRun(run_id, at)
             else:
-                found.setdefault(run_id, Shown(run_id))
+                found.setdefault(run_id, CommittedRun(run_id))
     return list(reversed(found.values()))
 
 
-def told_runs(spark: SparkSession, table: str) -> list[Shown]:
-    """Return the runs that have told the companion something and have ended, oldest first.
+def journal_runs(spark: SparkSession, table: str) -> list[CommittedRun]:
+    """Return the runs that have written to the journal and have ended, oldest first.
 
-    Main need not show them: what they said was known.
+    Main need not show them: their records only repeated what the table had.
     """
-    companion = layout.facts_table(table)
-    if not spark.catalog.tableExists(companion):
+    journal = layout.journal_table(table)
+    if not spark.catalog.tableExists(journal):
         return []
-    under_way = set(refs_of(load_table(spark, table)))
-    told = shown_runs(spark, companion)
-    return [each for each in told if branch_name(each.run_id) not in under_way]
+    in_progress = set(refs_of(load_table(spark, table)))
+    runs = main_runs(spark, journal)
+    return [each for each in runs if branch_name(each.run_id) not in in_progress]
 
 
 def _metadata(spark: SparkSession, table: str) -> dict[str, Any]:

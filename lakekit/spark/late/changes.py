@@ -1,6 +1,6 @@
-"""Settled keys: what their new versions change in the table, and what is counted of it."""
+"""Re-derived keys: what their new versions change in the table, and what is counted of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
@@ -10,20 +10,18 @@ from pyspark.sql import functions as F
 from lakekit.contract.contract import Contract
 from lakekit.spark.diff import order
 from lakekit.spark.late.events import PRESENCE, RECORD
-from lakekit.spark.late.first_values import aware, shows_first_values
-from lakekit.spark.schema.conform import dropped_names, held_name
-from lakekit.sql.added_columns import Later
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import marks
 
 
 @dataclass(frozen=True)
-class Settled:
-    """The versions of the settled keys, and what was counted.
+class Rederived:
+    """The versions of the re-derived keys, and what was counted.
 
-    versions: `__change` (insert, replace, close or drop) with the stored columns, `__from`,
-    `__to` and `__gone`; what stays as it is has no row. growth: how many more rows the table gets.
+    versions: `__change` (insert, replace, close or drop) with the stored columns, `__valid_from`,
+    `__valid_to` and `__deleted`; a version that stays as it is has no row. growth: how many more
+    rows the table gets. current: how many keys have a current version afterwards.
     """
 
     versions: DataFrame | None = None
@@ -36,154 +34,115 @@ class Settled:
     restored: int = 0
     lost_equal: int = 0
     lost_other: int = 0
-    alive: int = 0
+    current: int = 0
     changes: int = 0
     growth: int = 0
-    facts: DataFrame | None = None
+    events: DataFrame | None = None
 
 
-def compare(
-    resolved: DataFrame, existing: DataFrame, contract: Contract, later: Sequence[Later]
-) -> DataFrame:
+def compare_versions(resolved: DataFrame, existing: DataFrame, contract: Contract) -> DataFrame:
     """Return what must change in the table, found by key and start of validity.
 
-    `__renewed` tells that a version holds what it held, but for first values of later columns. It
-    keeps what it held in columns that the contract has dropped; one that begins anew holds there
-    what is known of its state.
+    A column that the contract has dropped is null in versions that are written again.
+    `__same_content` marks a version whose tracked columns stay as they were.
     """
-    names, dropped = contract.content, dropped_names(existing, contract)
-    keys = list(contract.keys)
+    keys, deleted = list(contract.keys), F.col("__deleted")
     opened = ["open", "delete"] if marks(contract) else ["open"]
-    gone = F.col("__gone")
-    new = resolved.where(F.col("__act").isin(opened)).select(
+    new = resolved.where(F.col("__action").isin(opened)).select(
         *map(quote, keys),
-        F.when(gone, F.col("__moment")).otherwise(F.col("__start")).alias("__from"),
-        F.col("__until").alias("__to"),
-        *[F.when(~gone, F.col(quote(name))).alias(name) for name in names],
+        F.when(deleted, F.col("__event_time"))
+        .otherwise(F.col("__valid_from"))
+        .alias("__valid_from"),
+        "__valid_to",
+        *[F.when(~deleted, F.col(quote(name))).alias(name) for name in contract.content],
         "_source_file",
-        F.col("__shown_ingested" if later else "__ingested").alias("__ingested"),
+        "__ingested",
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         F.coalesce("__rest", F.lit(0)).alias("__rest"),
-        gone.alias("__gone"),
-        "__said",
+        "__deleted",
+        "__from_run",
         "__opener",
         F.lit(True).alias("__new"),
-        *[quote(held_name(name)) for name in dropped],
     )
     marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
     old = existing.select(
         *map(quote, keys),
-        F.col("_valid_from").alias("__from"),
+        F.col("_valid_from").alias("__valid_from"),
         F.col("_valid_to").alias("__old_to"),
-        # What is stored is of the columns of its time.
+        # The stored hash covers the columns that were tracked at its time.
         F.expr(row_hash(contract.tracked)).alias("__old_hash"),
         F.expr(row_hash(contract.untracked)).alias("__old_rest"),
-        marked.alias("__old_gone"),
+        marked.alias("__old_deleted"),
         F.lit(True).alias("__old"),
-        *(_old_hashes(contract, later) if later else []),
-        *[F.col(quote(name)).alias(f"__held_{name}") for name in dropped],
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
-    same = (F.col("__gone") == F.col("__old_gone")) & (
-        F.col("__gone") | (alike & (F.col("__rest") == F.col("__old_rest")))
+    same = (F.col("__deleted") == F.col("__old_deleted")) & (
+        F.col("__deleted") | (alike & (F.col("__rest") == F.col("__old_rest")))
     )
-    like_before = alike
-    if later:
-        same = same & F.coalesce(F.col("__old_lent") == F.col("__ingested"), F.lit(True))
-        like_before = _is_renewed(contract, later)
-    ends = F.col("__to").eqNullSafe(F.col("__old_to"))
-    kind = (
+    ends = F.col("__valid_to").eqNullSafe(F.col("__old_to"))
+    change = (
         F.when(F.col("__new").isNull(), "drop")
         .when(F.col("__old").isNull(), "insert")
         .when(same & ends, "keep")
-        .when(same & F.col("__to").isNotNull(), "close")
+        .when(same & F.col("__valid_to").isNotNull(), "close")
         .otherwise("replace")
     )
-    joined = old.join(new, [*keys, "__from"], "full_outer").withColumn("__change", kind)
-    renewed = F.coalesce(like_before & ~F.col("__gone") & ~F.col("__old_gone"), F.lit(False))
-    kept = {"__renewed": renewed}
-    for name in dropped:
-        before, now = F.col(quote(f"__held_{name}")), F.col(quote(held_name(name)))
-        kept[name] = F.coalesce(F.when(renewed, before), now)
-    used = [name for name in joined.columns if name.startswith("__old_") and name != "__old_to"]
-    held = [form for name in dropped for form in (f"__held_{name}", held_name(name))]
-    return joined.withColumns(kept).drop("__new", "__old", *used, *held)
+    joined = old.join(new, [*keys, "__valid_from"], "full_outer").withColumn("__change", change)
+    same_content = alike & ~F.col("__deleted") & ~F.col("__old_deleted")
+    joined = joined.withColumn("__same_content", F.coalesce(same_content, F.lit(False)))
+    return joined.drop("__new", "__old", "__old_hash", "__old_rest", "__old_deleted")
 
 
-def _old_hashes(contract: Contract, later: Sequence[Later]) -> list[Expression]:
-    """Return the hash of the columns that are not later, and those of each that is.
-
-    `__old_lent` is when a version was told that shows first values.
-    """
-    hashes = [_hash_of(contract, each).alias(f"__old_of_{each.name}") for each in later]
-    # If its record says the first value itself by now, it is that record's.
-    lent = F.when(shows_first_values(later), F.col("_ingested_at")).alias("__old_lent")
-    return [F.expr(row_hash(aware(contract, later))).alias("__old_aware"), lent, *hashes]
-
-
-def _is_renewed(contract: Contract, later: Sequence[Later]) -> Expression:
-    same = F.expr(row_hash(aware(contract, later))) == F.col("__old_aware")
-    for each in later:
-        before = F.col(quote(f"__old_of_{each.name}"))
-        same = same & ((before == 0) | (before == _hash_of(contract, each)))
-    return same
+def _without_version() -> Expression:
+    """Return which events no version shows, so that the journal must keep them."""
+    fresh = F.col("__from_run") | F.col("__from_version")
+    lost, hidden = F.col("__action") == "lost", order.hidden()
+    record = (F.col("__priority") == RECORD) & ~F.col("__from_journal") & ~lost
+    deleted = F.col("__from_run") & F.col("__deleted")
+    ineffective = F.col("__action") == "ineffective"
+    # What brought a key back, if a later record renewed it, or another extract recorded it before.
+    again = (F.col("__priority") == PRESENCE) & (hidden | F.col("__present_recorded"))
+    return (record & fresh & (hidden | deleted)) | ineffective | again
 
 
-def _hash_of(contract: Contract, each: Later) -> Expression:
-    return F.expr(row_hash([contract.column(each.name)]))
-
-
-def _unseen() -> Expression:
-    """Return which facts show in no version of their own, so that the companion must know them."""
-    fresh = F.col("__said") | F.col("__version")
-    lost, hidden = F.col("__act") == "lost", order.hidden()
-    record = (F.col("__priority") == RECORD) & ~F.col("__known") & ~lost
-    deleted = F.col("__said") & F.col("__gone")
-    unheard = F.col("__act") == "unheard"
-    # What brought a key back, if a later record renewed it, or another extract has told it before.
-    again = hidden | F.col("__filled") | F.col("__held_before")
-    renewed = (F.col("__priority") == PRESENCE) & again
-    return (record & fresh & (hidden | deleted | F.col("__filled"))) | unheard | renewed
-
-
-def fact_counts() -> list[Expression]:
-    """Return what is counted of the facts of settled keys."""
-    act, said, equal = F.col("__act"), F.col("__said"), F.col("__equal")
+def event_counts() -> list[Expression]:
+    """Return what is counted of the events of re-derived keys."""
+    action, own, equal = F.col("__action"), F.col("__from_run"), F.col("__equal")
     counted = {
-        "unchanged": said & act.isin("assert", "overwrite"),
-        "deletes": said & act.isin("delete", "tombstone"),
-        "deleted": said & (act == "delete"),
-        "shown": said & (act == "open"),
-        "lost_equal": (act == "lost") & equal,
-        "lost_other": (act == "lost") & ~equal,
+        "unchanged": own & action.isin("assert", "overwrite"),
+        "deletes": own & action.isin("delete", "tombstone"),
+        "deleted": own & (action == "delete"),
+        "shown": own & (action == "open"),
+        "lost_equal": (action == "lost") & equal,
+        "lost_other": (action == "lost") & ~equal,
     }
     return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 
 
 def version_counts() -> list[Expression]:
-    """Return what is counted of the versions of `compare`."""
-    kind, ends = F.col("__change"), F.col("__to").isNotNull()
-    fresh, renewed = kind.isin("insert", "replace") & ~F.col("__gone"), F.col("__renewed")
+    """Return what is counted of the versions of `compare_versions`."""
+    change, ends = F.col("__change"), F.col("__valid_to").isNotNull()
+    written, same = change.isin("insert", "replace") & ~F.col("__deleted"), F.col("__same_content")
     # The record that a version begins with opens it; it may show a later one.
-    opened = F.col("__opener") & ~renewed
+    opened = F.col("__opener") & ~same
     counted = {
-        "opened": fresh & opened,
-        "restored": fresh & ~opened & ~(renewed & F.col("__said")),
-        "cut": kind.isin("close", "replace") & ends & F.col("__old_to").isNull(),
-        "short": (kind == "insert") & ends,
-        "alive": (kind != "drop") & ~ends,
-        "changes": kind != "keep",
-        "inserted": kind == "insert",
-        "dropped": kind == "drop",
+        "opened": written & opened,
+        "restored": written & ~opened & ~(same & F.col("__from_run")),
+        "cut": change.isin("close", "replace") & ends & F.col("__old_to").isNull(),
+        "short": (change == "insert") & ends,
+        "current": (change != "drop") & ~ends,
+        "changes": change != "keep",
+        "inserted": change == "insert",
+        "dropped": change == "drop",
     }
     return [F.count(F.when(where, 1)).alias(name) for name, where in counted.items()]
 
 
-def settled(
+def rederived(
     resolved: DataFrame, versions: DataFrame, keys: DataFrame, n: Mapping[str, int]
-) -> Settled:
-    """Return settled keys with what `fact_counts` and `version_counts` told of them."""
-    return Settled(
+) -> Rederived:
+    """Return re-derived keys with the counts of `event_counts` and `version_counts`."""
+    return Rederived(
         versions=versions.where("__change != 'keep'"),
         keys=keys,
         opened=n["opened"],
@@ -194,8 +153,8 @@ def settled(
         restored=n["restored"],
         lost_equal=n["lost_equal"],
         lost_other=n["lost_other"],
-        alive=n["alive"],
+        current=n["current"],
         changes=n["changes"],
         growth=n["inserted"] - n["dropped"],
-        facts=resolved.where(_unseen()),
+        events=resolved.where(_without_version()),
     )

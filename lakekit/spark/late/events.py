@@ -1,11 +1,7 @@
-"""The form of a fact: what is said of a key at one moment.
+"""All change events of some keys: one row for each time at which something is recorded.
 
-All that is known of some keys, as facts: one row for each moment at which something is said.
-
-The facts of a key are its versions and the gaps between them, the companion's records, what full
-extracts say (a key is there or it is not), and the records of the run.
-
-What the full extracts before a run say of a key: that it was there, or that it was not.
+The events of a key are its versions and the gaps between them, the journal's entries, what merged
+full extracts held (the key is present or absent), and the records of the run.
 """
 
 import json
@@ -19,52 +15,39 @@ from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Contract
 from lakekit.spark.diff import order
-from lakekit.spark.journal import Facts, FullExtract
-from lakekit.spark.late.first_values import aware, shows_first_values
+from lakekit.spark.journal import FullExtract, Journal
 from lakekit.spark.read.lines import POSITION
 from lakekit.spark.read.parse import sequence_of
-from lakekit.spark.run import Merge
-from lakekit.spark.schema.conform import dropped_names, with_dropped_of
+from lakekit.spark.run import MergeRun
 from lakekit.sql.identifiers import quote
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.scopes import scope_text
-from lakekit.sql.tables import ARRIVED, marks
+from lakekit.sql.tables import ARRIVAL, Op, marks
 
-# At one moment a record beats presence in a full extract, and that beats absence. `TOLD` is a
-# presence that the companion tells.
-RECORD, TOLD, PRESENCE, ABSENCE = 4, 3, 2, 1
+# At one time a record wins over presence in a full extract, and presence over absence. The journal
+# has some presences itself.
+RECORD, RECORDED_PRESENCE, PRESENCE, ABSENCE = 4, 3, 2, 1
 
 
-def fact(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
-    """Give a fact its columns; `__said` tells the run's own records.
-
-    One that does not delete keeps what its frame has in `held`, columns that the contract has
-    dropped.
-    """
-    content = [quote(c.name) for c in contract.stored]
-    held = [
-        F.when(~columns["gone"], F.col(quote(name))).alias(name) for name in columns.get("held", ())
-    ]
+def event(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
+    """Select the columns of an event: `at`, `deletes`, `ingested`, `priority` and optional ones."""
     priority = columns["priority"]
     return frame.select(
-        *content,
-        *held,
+        *[quote(c.name) for c in contract.stored],
         "_source_file",
         columns["ingested"].alias("__ingested"),
-        columns["moment"].alias("__moment"),
-        columns["gone"].alias("__gone"),
+        columns["at"].alias("__event_time"),
+        columns["deletes"].alias("__deleted"),
         (F.lit(priority) if isinstance(priority, int) else priority).alias("__priority"),
         _or_null(columns.get("position"), POSITION).alias("__position"),
-        columns.get("said", F.lit(False)).alias("__said"),
-        columns.get("shown", F.lit(False)).alias("__shown"),
-        columns.get("known", F.lit(False)).alias("__known"),
-        columns.get("version", F.lit(False)).alias("__version"),
-        columns.get("first_values", F.lit(False)).alias("__first_values"),
+        columns.get("from_run", F.lit(False)).alias("__from_run"),
+        columns.get("shows_later", F.lit(False)).alias("__shows_later"),
+        columns.get("from_journal", F.lit(False)).alias("__from_journal"),
+        columns.get("from_version", F.lit(False)).alias("__from_version"),
         columns.get("split", F.lit(False)).alias("__split"),
-        _or_null(columns.get("dropped"), "bigint").alias("__dropped"),
         columns.get("partial", F.lit(False)).alias("__partial"),
         _or_null(columns.get("scopes"), "array<string>").alias("__scopes"),
-        _or_null(columns.get("arrived"), "bigint").alias(ARRIVED),
+        _or_null(columns.get("arrival"), "bigint").alias(ARRIVAL),
     )
 
 
@@ -72,33 +55,25 @@ def _or_null(value: Expression | None, kind: str) -> Expression:
     return F.lit(None).cast(kind) if value is None else value
 
 
-def renewed_after(moment: Expression, contract: Contract) -> Expression:
-    """Whether a version shows untracked values that are younger than a moment."""
-    return sequence_of(contract) > moment
+def renewed_after(time: Expression, contract: Contract) -> Expression:
+    """Whether a version shows untracked values that are younger than a time."""
+    return sequence_of(contract) > time
 
 
 def of_run() -> Expression:
-    """Whether a fact is the run's own: it alone has a position."""
+    """Whether an event is the run's own: it alone has a position."""
     return F.col("__position").isNotNull()
-
-
-# As JSON tells them by itself, times are cut to milliseconds.
-_WHOLE_TIMES = {
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-    "timeZone": "UTC",
-}
 
 
 def with_neighbours(versions: DataFrame, contract: Contract) -> DataFrame:
     """Add when the next version of a key begins (`__next`), and whether one is `__split`.
 
-    Two that meet and hold the same in what is tracked now were told apart by what was tracked when
-    the table was merged: they stay two.
+    Two versions that meet and hold the same in what is tracked now differed in what was tracked
+    when they were merged: they stay two.
     """
     forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("_valid_from")
-    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    state = F.when(~gone, F.expr(row_hash(contract.tracked)))
+    deleted = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    state = F.when(~deleted, F.expr(row_hash(contract.tracked)))
     before = F.lag(F.struct(F.col("_valid_to").alias("to"), "__state")).over(forward)
     split = (before["to"] == F.col("_valid_from")) & (before["__state"] == F.col("__state"))
     rows = versions.withColumn("__state", state).withColumns(
@@ -110,192 +85,182 @@ def with_neighbours(versions: DataFrame, contract: Contract) -> DataFrame:
     return rows.drop("__state")
 
 
-def gather_facts(
-    merge: Merge, existing: DataFrame, own: DataFrame, keys: DataFrame, facts: Facts
+def gather_events(
+    run: MergeRun, existing: DataFrame, own: DataFrame, keys: DataFrame, journal: Journal
 ) -> DataFrame:
-    """Return every fact about some keys.
+    """Return every event of some keys.
 
     Args:
-        merge: The run.
+        run: The run.
         existing: All versions of these keys, each with `__earliest` and its neighbours.
         own: The staged rows of these keys.
-        keys: The keys, with `__earliest`: what full extracts said before that moment the versions
-            show, and the gaps between them.
-        facts: The table's companion.
+        keys: The keys, with `__earliest`. What full extracts held before that time shows in the
+            versions and the gaps between them.
+        journal: The table's journal.
 
     Returns:
-        The stored columns, `_source_file`, `__ingested` (extraction time of its run), `__moment`,
-        `__gone`, `__priority`, `__position`, and flags: `__said` (by this run), `__shown` (by a
-        version that may show a later one), `__first_values` (by a version that may have got some),
-        `__known` (by the companion), `__version` and `__split`. What the companion tells has an
-        `__arrived`; what else is known came later, as it shows.
-        An absence counts within `__scopes` only; null is everywhere. If there are dropped columns,
-        also these, as far as a fact knows them, and `__dropped`, a hash of what a version holds in
-        them.
+        The stored columns, `_source_file`, `__ingested` (extraction time of its run),
+        `__event_time`, `__deleted`, `__priority`, `__position`, and flags: `__from_run`,
+        `__from_journal`, `__from_version`, `__shows_later` (of a version that may show a later
+        record than that of its start) and `__split`. An absence counts within `__scopes` only;
+        null is everywhere. Entries of the journal have an arrival; other events came later.
     """
-    extracts, names = facts.full_extracts, list(merge.contract.keys)
-    known = None
-    if facts.exists:
-        known = with_dropped_of(facts.records(), existing, merge.contract)
-        known = known.join(keys, names, "left_semi")
+    extracts = journal.full_extracts
     parts = [
-        _versions(existing, merge, extracts),
-        _gaps(existing, merge.contract, extracts),
-        _said(own, merge),
+        _versions(existing, run, extracts),
+        _gaps(existing, run.contract, extracts),
+        _records(own, run),
     ]
-    if merge.full:
-        parts.append(_presence(own, merge))
-    if known is not None:
+    if run.full:
+        parts.append(_presence(own, run))
+    if journal.exists:
+        entries = journal.entries().join(keys, list(run.contract.keys), "left_semi")
         if extracts:
-            parts.append(full_extract_facts(merge, keys, existing, known, extracts))
-        parts.append(_known(known.where("_op != 'W'"), merge.contract))
+            parts.append(full_extract_events(run, keys, existing, entries, extracts))
+        parts.append(_entries(entries.where(F.col("_op") != Op.PRESENT_UNRECORDED), run.contract))
     union = parts[0]
     for part in parts[1:]:
-        union = union.unionByName(part, allowMissingColumns=True)
-    return union if dropped_names(existing, merge.contract) else union.drop("__dropped")
+        union = union.unionByName(part)
+    return union
 
 
-def _versions(existing: DataFrame, merge: Merge, full: Sequence[FullExtract]) -> DataFrame:
-    """Each version says its content at its start; one that a full extract brought back less so.
+def _versions(existing: DataFrame, run: MergeRun, full: Sequence[FullExtract]) -> DataFrame:
+    """Return versions as events at their start; one that a full extract brought back as presence.
 
-    One whose untracked columns were renewed shows a later record (`__shown`): the companion knows
-    the one of its start. So it may of one that shows a first value of a later column.
+    A version whose untracked columns were renewed shows a later record: the journal has the one of
+    its start.
     """
-    contract, start = merge.contract, F.col("_valid_from")
+    contract, start = run.contract, F.col("_valid_from")
     brought = _at_extract(start, full) & (sequence_of(contract) < start)
-    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    existing = existing.where(~(gone & _told_by_extract(start, full)))
-    rank = F.when(gone, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
+    deleted = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    existing = existing.where(~(deleted & _shown_by_extract(start, full)))
+    rank = F.when(deleted, ABSENCE).when(brought, PRESENCE).otherwise(RECORD)
     partial = contract.history.ignore_null_updates
-    renewed = renewed_after(start, contract)
-    names = dropped_names(existing, contract)
-    held = F.xxhash64(F.to_json(F.struct(*map(quote, names)), _WHOLE_TIMES)) if names else None
-    return fact(
-        contract, existing, ingested=F.col("_ingested_at"), moment=start, gone=gone,
-        priority=rank, shown=F.lit(True) if partial else renewed, version=F.lit(True),
-        first_values=shows_first_values(merge.later), split=F.col("__split"),
-        dropped=None if held is None else F.when(~gone, held), held=names,
+    return event(
+        contract, existing, ingested=F.col("_ingested_at"), at=start, deletes=deleted,
+        priority=rank, from_version=F.lit(True), split=F.col("__split"),
+        shows_later=F.lit(True) if partial else renewed_after(start, contract),
     )  # fmt: skip
 
 
-def _at_extract(moment: Expression, full: Sequence[FullExtract]) -> Expression:
-    return moment.isin([F.lit(each.moment).cast("timestamp_ntz") for each in full])
+def _at_extract(time: Expression, full: Sequence[FullExtract]) -> Expression:
+    return time.isin([F.lit(each.time).cast("timestamp_ntz") for each in full])
 
 
-def _told_by_extract(moment: Expression, full: Sequence[FullExtract]) -> Expression:
-    """Whether a full extract says itself who was absent, and where that counts."""
-    return _at_extract(moment, full) & (moment >= F.col("__earliest"))
+def _shown_by_extract(time: Expression, full: Sequence[FullExtract]) -> Expression:
+    """Whether an event of a full extract shows itself who was absent, and where that counts."""
+    return _at_extract(time, full) & (time >= F.col("__earliest"))
 
 
 def _gaps(existing: DataFrame, contract: Contract, full: Sequence[FullExtract]) -> DataFrame:
-    """A version that ends without a next one says that its key is gone, if no extract says it."""
+    """Return a deletion where a version ends without a next one, unless an extract shows it."""
     ends = existing.where("_valid_to IS NOT NULL AND (__next IS NULL OR __next > _valid_to)")
-    ends = ends.where(~_told_by_extract(F.col("_valid_to"), full))
-    return fact(
-        contract, ends, ingested=F.col("_ingested_at"), moment=F.col("_valid_to"),
-        gone=F.lit(True), priority=ABSENCE,
+    ends = ends.where(~_shown_by_extract(F.col("_valid_to"), full))
+    return event(
+        contract, ends, ingested=F.col("_ingested_at"), at=F.col("_valid_to"),
+        deletes=F.lit(True), priority=ABSENCE,
     )  # fmt: skip
 
 
-def _known(records: DataFrame, contract: Contract) -> DataFrame:
-    return fact(
-        contract, records, ingested=F.col("_ingested_at"), moment=F.col("_sequence"),
-        gone=F.col("_op") == "D", known=F.lit(True), partial=F.col("_partial"),
-        arrived=F.coalesce(ARRIVED, F.lit(0)),
-        priority=F.when(F.col("_op") == "P", TOLD).otherwise(RECORD),
-        held=dropped_names(records, contract),
+def _entries(entries: DataFrame, contract: Contract) -> DataFrame:
+    """Return the journal's entries as events."""
+    return event(
+        contract, entries, ingested=F.col("_ingested_at"), at=F.col("_sequence"),
+        deletes=F.col("_op") == Op.DELETE, from_journal=F.lit(True), partial=F.col("_partial"),
+        arrival=F.coalesce(ARRIVAL, F.lit(0)),
+        priority=F.when(F.col("_op") == Op.PRESENT, RECORDED_PRESENCE).otherwise(RECORD),
     )  # fmt: skip
 
 
-def _said(own: DataFrame, merge: Merge) -> DataFrame:
-    contract, content = merge.contract, own
-    scoped = merge.full and contract.history.delete_scope
+def _records(own: DataFrame, run: MergeRun) -> DataFrame:
+    """Return the rows of the run as events: its records, and the keys that it lacks."""
+    contract, content = run.contract, own
+    scoped = run.full and contract.history.delete_scope
     if contract.history.ignore_null_updates:
         names = contract.content
         content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
-    return fact(
-        contract, content, ingested=merge.moment, moment=F.col("__moment"),
-        gone=F.col("__gone"), position=F.col("__position"),
-        priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD), said=~F.col("__absent"),
-        partial=F.lit(merge.partial),
+    return event(
+        contract, content, ingested=run.extracted, at=F.col("__event_time"),
+        deletes=F.col("__deleted"), position=F.col("__position"),
+        priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD),
+        from_run=~F.col("__absent"), partial=F.lit(run.partial),
         scopes=F.when(F.col("__absent"), F.col("__scopes")) if scoped else None,
     )  # fmt: skip
 
 
-def _presence(own: DataFrame, merge: Merge) -> DataFrame:
-    """A full extract says that a key is there, with the content of its newest record."""
-    here = own.where(~F.col("__absent") & (F.col("__moment") <= merge.moment))
-    newest = (F.col("__moment").desc(), F.col("__position").desc())
-    here = order.first_of(here, merge.contract.keys, *newest)
-    return fact(
-        merge.contract, here, ingested=merge.moment, moment=merge.moment, gone=F.lit(False),
+def _presence(own: DataFrame, run: MergeRun) -> DataFrame:
+    """Return the presence of each key of a full extract, with the content of its newest record."""
+    here = own.where(~F.col("__absent") & (F.col("__event_time") <= run.extracted))
+    newest = (F.col("__event_time").desc(), F.col("__position").desc())
+    here = order.first_of(here, run.contract.keys, *newest)
+    return event(
+        run.contract, here, ingested=run.extracted, at=run.extracted, deletes=F.lit(False),
         priority=PRESENCE, position=F.col("__position"),
     )  # fmt: skip
 
 
-_EXTRACTS = "array<struct<moment:string,scopes:array<string>,runs:int,latest_until:string>>"
+_EXTRACTS = "array<struct<time:string,scopes:array<string>,runs:int,latest_until:string>>"
 
 
-def full_extract_facts(
-    merge: Merge,
+def full_extract_events(
+    run: MergeRun,
     keys: DataFrame,
     existing: DataFrame,
-    known: DataFrame,
+    entries: DataFrame,
     extracts: Sequence[FullExtract],
 ) -> DataFrame:
     """Return the presences and absences of some keys in the full extracts since `__earliest`.
 
-    A key was there if it was alive then, within the extract's scopes. Where the versions cannot
-    tell, the companion does: of keys that were there without a record that counts (W), unless
-    another extract of that moment says more. What the extracts of scd1 said before the first
-    version of a key, that one had replaced.
+    A key was present if a version held then, within the extract's scopes. Where the versions do not
+    show it, the journal does: a key without a record that counts is `present_unrecorded`, unless
+    another extract of that time has one. The extracts of scd1 before the first version of a key
+    show nothing: scd1 has replaced that.
     """
-    contract = merge.contract
-    told_then = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
+    contract = run.contract
+    all_extracts = F.from_json(F.lit(json.dumps([asdict(each) for each in extracts])), _EXTRACTS)
     at, then, was = F.col("__at"), F.col("__then"), F.col("__was")
-    told = (
-        _by_key(merge, keys, existing, known)
-        .withColumn("__extract", F.explode(F.filter(told_then, _not_before_the_run)))
-        .withColumn("__at", _moment(F.col("__extract")))
+    found = (
+        _by_key(run, keys, existing, entries)
+        .withColumn("__extract", F.explode(F.filter(all_extracts, _since_the_run)))
+        .withColumn("__at", _time(F.col("__extract")))
         .where(~F.coalesce(_had_replaced(), F.lit(False)))
         .where(~_had_no_record())
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
-        .withColumn("__was", _newest(F.filter("__records", _says(contract))))
+        .withColumn("__was", _newest(F.filter("__records", _is_of_extract(contract))))
         # A version shows the first untracked values of its time or the last, not those of then.
         .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
     content = [F.col(f"__content.{quote(name)}") for name in (*contract.content, "_source_file")]
-    dropped = dropped_names(existing, contract)
-    held = [F.coalesce(was["content"][n], then["content"][n]).alias(n) for n in dropped]
-    told, gone, scopes = told.select("*", *content, *held), then.isNull(), None
+    found, absent, scopes = found.select("*", *content), then.isNull(), None
     if contract.history.delete_scope:
         scopes = F.col("__extract.scopes")
         scope = F.expr(scope_text(contract.history.delete_scope))
-        gone = gone | ~F.coalesce(F.array_contains(scopes, scope), F.lit(True))
-    return fact(
-        contract, told, ingested=at, moment=at, gone=gone,
-        priority=F.when(gone, ABSENCE).otherwise(PRESENCE),
-        shown=~gone & F.coalesce(renewed_after(at, contract), F.lit(False)),
-        scopes=None if scopes is None else F.when(gone, scopes), held=dropped,
+        absent = absent | ~F.coalesce(F.array_contains(scopes, scope), F.lit(True))
+    return event(
+        contract, found, ingested=at, at=at, deletes=absent,
+        priority=F.when(absent, ABSENCE).otherwise(PRESENCE),
+        shows_later=~absent & F.coalesce(renewed_after(at, contract), F.lit(False)),
+        scopes=None if scopes is None else F.when(absent, scopes),
     )  # fmt: skip
 
 
-def _by_key(merge: Merge, keys: DataFrame, existing: DataFrame, known: DataFrame) -> DataFrame:
-    """Return one row per key: its `__versions`, and its `__records` in the companion."""
-    contract = merge.contract
+def _by_key(run: MergeRun, keys: DataFrame, existing: DataFrame, entries: DataFrame) -> DataFrame:
+    """Return one row per key: its `__versions`, and its `__records` in the journal."""
+    contract = run.contract
     names = [quote(key) for key in contract.keys]
-    held = (*contract.content, *dropped_names(existing, contract))
-    content = F.struct(*map(quote, held), "_source_file").alias("content")
-    gone = F.col("_is_deleted") if marks(contract) else F.lit(False)
-    # What is stored is of the columns of its time; a version may show what its record lacks.
-    hashed = F.expr(row_hash(aware(contract, merge.later))).alias("hash")
+    content = F.struct(*map(quote, contract.content), "_source_file").alias("content")
+    deleted = F.col("_is_deleted") if marks(contract) else F.lit(False)
+    # The stored hash covers the columns that were tracked at its time.
+    hashed = F.expr(row_hash(contract.tracked)).alias("hash")
+    renewed = renewed_after(F.col("_valid_from"), contract).alias("renewed")
     version = F.struct(
-        "_valid_from", "_valid_to", gone.alias("gone"), hashed, content, "_ingested_at"
-    )
+        "_valid_from", "_valid_to", deleted.alias("deleted"), renewed, hashed, content,
+        "_ingested_at",
+    )  # fmt: skip
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
     record = F.struct(at, op, "_run_id", "_ingested_at", hashed, "_partial", content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
-        known.select(*names, record.alias("__record")), allowMissingColumns=True
+        entries.select(*names, record.alias("__record")), allowMissingColumns=True
     )
     rows = rows.unionByName(keys, allowMissingColumns=True)
     return rows.groupBy(*names).agg(
@@ -305,62 +270,68 @@ def _by_key(merge: Merge, keys: DataFrame, existing: DataFrame, known: DataFrame
     )
 
 
-def _moment(extract: Expression) -> Expression:
-    return extract["moment"].cast("timestamp_ntz")
+def _time(extract: Expression) -> Expression:
+    return extract["time"].cast("timestamp_ntz")
 
 
-def _not_before_the_run(extract: Expression) -> Expression:
-    """Whether a run says anything of the key that an extract may have judged otherwise."""
-    return _moment(extract) >= F.col("__earliest")
+def _since_the_run(extract: Expression) -> Expression:
+    """Whether the run changes something of the key that an extract may have judged otherwise."""
+    return _time(extract) >= F.col("__earliest")
 
 
 def _had_replaced() -> Expression:
-    """Return whether scd1 may have replaced what an extract held of a key: none began by `__at`.
+    """Whether scd1 may have replaced what an extract held of a key: no version began by `__at`.
 
     A key that came after the table began to keep versions had no row then.
     """
     at, versions = F.col("__at"), F.col("__versions")
     until = F.col("__extract.latest_until").cast("timestamp_ntz")
-    # One that is renewed shows a younger run: the companion knows the one of its start.
+    # A renewed version shows a younger run: the journal has the one of its start.
     known = F.exists(versions, lambda v: v["_ingested_at"] <= until) | F.exists(
-        "__records", lambda r: (r["op"] == "U") & (r["_ingested_at"] <= until)
+        "__records", lambda r: (r["op"] == Op.UPSERT) & (r["_ingested_at"] <= until)
     )
     return known & ~F.exists(versions, lambda v: v["_valid_from"] <= at)
 
 
 def _had_no_record() -> Expression:
-    """Return whether each extract of `__at` held the key, and none a record of it that counts."""
-    there = F.filter("__records", lambda r: (r["op"] == "W") & (r["at"] == F.col("__at")))
-    # A run that comes again may tell it again.
+    """Whether each extract of `__at` held the key, and none a record of it that counts."""
+    there = F.filter(
+        "__records", lambda r: (r["op"] == Op.PRESENT_UNRECORDED) & (r["at"] == F.col("__at"))
+    )
+    # A run that comes again may record it again.
     runs = F.array_distinct(F.transform(there, lambda r: r["_run_id"]))
     return F.size(runs) >= F.col("__extract.runs")
 
 
 def _holds(version: Expression) -> Expression:
-    """Return whether a version held at `__at`."""
+    """Whether a version held at `__at`."""
     at, ends = F.col("__at"), version["_valid_to"]
-    return (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["gone"]
+    return (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["deleted"]
 
 
-def _says(contract: Contract) -> Callable[[Expression], Expression]:
-    """Return whether a record says what the extract held.
+def _is_of_extract(contract: Contract) -> Callable[[Expression], Expression]:
+    """Return whether a record is one that the extract held.
 
-    Of partial histories the companion has all records, those of the extract itself too; of others
-    it has what says the same as `__then`, between its start and `__at`.
+    The journal of a partial history has all records, those of the extract itself too. Other
+    journals have those with the content of `__then`, between its start and `__at`.
     """
 
     def own(record: Expression) -> Expression:
-        complete = (record["op"] == "U") & ~record["_partial"]
+        complete = (record["op"] == Op.UPSERT) & ~record["_partial"]
         return (
             complete & (record["_ingested_at"] == F.col("__at")) & (record["at"] <= F.col("__at"))
         )
 
     def like(record: Expression) -> Expression:
-        since = F.col("__then._valid_from")
-        same = record["hash"] == F.col("__then.hash")
-        # What brought the key back has no record of that moment.
-        of_then = (record["op"] == "U") | ((record["op"] == "P") & (record["at"] == since))
-        return of_then & same & record["at"].between(since, F.col("__at"))
+        start = F.col("__then._valid_from")
+        # A version that was renewed may be backfilled: the journal has the record of its start.
+        first = F.col("__then.renewed") & (record["at"] == start)
+        same = first | (record["hash"] == F.col("__then.hash"))
+        # What brought the key back has no record of that time.
+        of_then = (record["op"] == Op.UPSERT) | (
+            (record["op"] == Op.PRESENT) & (record["at"] == start)
+        )
+        return of_then & same & record["at"].between(start, F.col("__at"))
 
     return own if contract.history.ignore_null_updates else like
 

@@ -1,4 +1,4 @@
-"""The facts of a key, one after the other. Frames in and out; no actions."""
+"""The events of a key, one after the other. Frames in and out; no actions."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,50 +8,50 @@ from pyspark.sql import functions as F
 
 from lakekit.sql.identifiers import quote
 
-# From what a key holds before a fact, and the fact: what it holds after it, what is said of it.
+# From the state of a key before an event, and the event: the state after it, what is found of it.
 Step = Callable[[Expression, Expression], tuple[Expression, Expression]]
 
 
 def folded(
-    facts: DataFrame,
+    events: DataFrame,
     keys: Sequence[str],
-    held: Expression,
-    told: str,
+    state: Expression,
+    found: str,
     step: Step,
     **more: Expression,
 ) -> DataFrame:
-    """Go through the facts of each key in the order of their moments.
+    """Go through the events of each key in the order of their times.
 
     Args:
-        facts: With `__moment`.
-        keys: The columns that tell which facts belong together.
-        held: What a key holds before its first fact.
-        told: The type of what is said of each fact.
-        step: See `Step`; what both hold of a key have the type of `held`.
-        more: What a step asks of a fact beside its columns.
+        events: With `__event_time`.
+        keys: The columns of the natural key.
+        state: The state of a key before its first event.
+        found: The type of what is found of each event.
+        step: See `Step`; its states have the type of `state`.
+        more: What a step needs of an event in addition to its columns.
 
     Returns:
-        The facts, each with what is said of it (`__told_of`).
+        The events, each with what is found of it (`__folded`).
     """
     names = [quote(key) for key in keys]
-    others = [quote(name) for name in facts.columns if name not in keys]
-    fact = F.struct(*others, *[value.alias(name) for name, value in more.items()])
+    others = [quote(name) for name in events.columns if name not in keys]
+    event = F.struct(*others, *[value.alias(name) for name, value in more.items()])
 
-    def add(so_far: Expression, fact: Expression) -> Expression:
-        after, said = step(so_far["held"], fact)
-        return F.struct(after.alias("held"), F.array_append(so_far["told"], said).alias("told"))
+    def add(so_far: Expression, event: Expression) -> Expression:
+        after, one = step(so_far["state"], event)
+        return F.struct(after.alias("state"), F.array_append(so_far["found"], one).alias("found"))
 
-    start = F.struct(held.alias("held"), F.array().cast(f"array<{told}>").alias("told"))
-    in_order = F.array_sort(F.collect_list("__fact"), _earlier_first)
-    by_key = facts.withColumn("__fact", fact).groupBy(*names).agg(in_order.alias("__facts"))
-    said = F.aggregate("__facts", start, add, lambda done: done["told"])
-    both = by_key.select(*names, "__facts", said.alias("__told_of"))
-    # The keys stay beside the facts, so that what follows is not shuffled again.
-    rows = both.select(*names, F.inline(F.arrays_zip("__facts", "__told_of")))
-    return rows.select(*names, *[F.col(f"__facts.{name}") for name in others], "__told_of")
+    start = F.struct(state.alias("state"), F.array().cast(f"array<{found}>").alias("found"))
+    in_order = F.array_sort(F.collect_list("__event"), _earlier_first)
+    by_key = events.withColumn("__event", event).groupBy(*names).agg(in_order.alias("__events"))
+    all_found = F.aggregate("__events", start, add, lambda done: done["found"])
+    both = by_key.select(*names, "__events", all_found.alias("__folded"))
+    # The keys stay with the events, so that what follows is not shuffled again.
+    rows = both.select(*names, F.inline(F.arrays_zip("__events", "__folded")))
+    return rows.select(*names, *[F.col(f"__events.{name}") for name in others], "__folded")
 
 
 def _earlier_first(one: Expression, other: Expression) -> Expression:
-    """Compare two facts by their moment, as an order of arrays."""
-    at, then = one["__moment"], other["__moment"]
+    """Compare two events by their times, as an order of arrays."""
+    at, then = one["__event_time"], other["__event_time"]
     return F.when(at < then, -1).when(at > then, 1).otherwise(0)

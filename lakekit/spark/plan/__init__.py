@@ -1,1 +1,1 @@
-"""What a run would change: staged, counted and held against the limits of its contract."""
+"""What a run would change: staged, counted, and checked by the limits of its contract."""

@@ -1,55 +1,50 @@
-"""What a run would do to a table: its change set, staged and counted. Nothing is committed.
+"""What a run would do to a table: its change set, staged and counted. Nothing is committed."""
 
-The limits of a contract: what a run may reject and delete, and how late it may come.
-"""
-
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.batch import MergeResult, naive_utc
+from lakekit.batch import MergeMetrics
 from lakekit.contract.contract import Contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
-from lakekit.spark.diff.metrics import ACTS, act_counts, scopes_of
-from lakekit.spark.diff.state import Sight
-from lakekit.spark.journal import Facts
-from lakekit.spark.late.changes import Settled
-from lakekit.spark.late.derive import late_keys, settle
-from lakekit.spark.plan.journal_entries import remembered
+from lakekit.spark.diff.lateness import LATE
+from lakekit.spark.diff.metrics import Counts, action_counts
+from lakekit.spark.journal import Journal
+from lakekit.spark.late.changes import Rederived
+from lakekit.spark.late.derive import late_keys, rederive
+from lakekit.spark.plan.journal_entries import journal_entries
 from lakekit.spark.plan.stage import Staged, stage
-from lakekit.spark.run import Merge
-from lakekit.spark.session.tuning import sent
+from lakekit.spark.run import MergeRun
+from lakekit.spark.session.tuning import broadcast_if_small
 from lakekit.sql.line_hash import DIGEST
-from lakekit.sql.tables import marks
 
 
 @dataclass(frozen=True)
 class Plan:
     """A staged run.
 
-    staged: the rows of keys that move forward only; see `order.resolve`. settled: the versions
-    of keys with late changes, see `late.settle`; None if there are none. set_aside: rows that
-    are not merged, with `__aside`. said: how many of its rows open nothing; they may renew a
-    version, or be remembered. touched: how many keys are staged. alive: how many of them and of
-    the settled ones have a current version afterwards. drops: whether versions are written anew.
-    closes: how many current versions end of keys that move forward only. growth: how many more
-    rows the table has afterwards.
-    digests: the lines that current versions show, if the table does not know them. records: those
-    among which are all that are not merged, parsed; None if that may be any, or none. scopes: those
-    that a full extract holds, where absence counts within them only.
+    metrics: what it will have done. staged: the rows of keys that move forward only; see
+    `order.resolve`. rederived: the versions of keys with late changes; see `late.derive`.
+    rejected_late: rows that go to the quarantine as late. journal: entries for the change journal.
+    repeated: how many rows open nothing; they may renew a version, or go to the journal. touched:
+    how many keys are staged. current_after: how many of them, and of the re-derived ones, have a
+    current version afterwards. rewrites: whether current versions are written again. closes: how
+    many current versions end of keys that move forward only. growth: how many more rows the table
+    has afterwards. digests: the lines that current versions show, if they are to be written.
+    records: parsed records among which all rejected ones are; None if these may be any. scopes:
+    those of a full extract, where absence counts within them only.
     """
 
-    result: MergeResult
+    metrics: MergeMetrics
     staged: DataFrame
-    settled: Settled | None = None
-    set_aside: DataFrame | None = None
-    remembered: tuple[DataFrame, ...] = ()
-    said: int = 0
+    rederived: Rederived | None = None
+    rejected_late: DataFrame | None = None
+    journal: tuple[DataFrame, ...] = ()
+    repeated: int = 0
     touched: int = 0
-    alive: int = 0
-    drops: bool = False
+    current_after: int = 0
+    rewrites: bool = False
     closes: int = 0
     growth: int = 0
     digests: DataFrame | None = None
@@ -59,145 +54,136 @@ class Plan:
     @property
     def rows(self) -> int:
         """How many rows its publishing moves, at most."""
-        return self._changes() + self.said
+        return self._changes() + self.repeated
 
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the table stays as it is."""
-        return self.digests is None and not (self._changes() or self.drops)
+        return self.digests is None and not (self._changes() or self.rewrites)
 
     def _changes(self) -> int:
-        settled = self.settled.changes if self.settled else 0
-        return self.result.opened + self.result.closed + settled
+        late = self.rederived.changes if self.rederived else 0
+        return self.metrics.opened + self.metrics.closed + late
 
 
-def plan_merge(merge: Merge, facts: Facts) -> Plan:
+def plan_merge(run: MergeRun, journal: Journal) -> Plan:
     """Stage what a run changes.
 
     Raises:
         TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
     """
-    contract = merge.contract
-    newest = facts.full_extracts[-1].moment if facts.full_extracts else None
-    extracted = naive_utc(merge.batch.extraction_time)
-    sight = Sight(
-        newest_full=newest,
-        newest_by_scope=facts.newest_by_scope(),
-        scopes_are_said=not contract.history.ignore_null_updates,
-        behind=merge.full and facts.exact and merge.ends_ahead(),
-        later=tuple(each for each in merge.later if each.is_filled_by(extracted)),
-        # A null of a partial record is filled.
-        unaware=tuple(e for e in merge.later if not merge.partial and e.is_unknown_to(extracted)),
+    contract, extracts = run.contract, journal.full_extracts
+    state = replace(
+        run.state,
+        newest_full=extracts[-1].time if extracts else None,
+        behind=run.full and journal.exact and run.state.ends_after(run.extracted),
     )
-    staged = stage(merge, sight, facts.deletions())
-    refuse(merge, staged.counts)
-    n, rows = dict(staged.counts), staged.rows
-    keys = late_keys(merge, rows, facts, n) if facts.exact else None
-    settled = None
+    run = replace(run, state=state)
+    staged = stage(run, journal.deletions())
+    n, rows = staged.counts, staged.rows
+    _refuse(run, n)
+    keys = late_keys(run, rows, journal, n) if journal.exact else None
+    late = None
     if keys is not None:
-        settled = settle(merge, rows, keys, facts)
+        late = rederive(run, rows, keys, journal)
         rows = rows.join(keys, list(contract.keys), "left_anti")
-        row = rows.agg(*act_counts()).first()
-        n |= row.asDict() if row else {}
-    late = settled or Settled()
-    said = sum(n[act] for act in ACTS if act != "open")
-    # What only says what is known is counted as it is read, or as a row.
-    n["same"] = 0 if staged.all_rows else n["same"]
+        row = rows.agg(*action_counts()).first()
+        n = n.updated(row.asDict() if row else {})
+    found = late or Rederived()
+    # An unchanged record is counted as it is read, or as a row.
+    n = replace(n, same=0) if staged.all_rows else n
+    repeated = n.overwrite + n.assert_ + n.delete + n.tombstone
     return Plan(
-        result=_result(merge, n, late),
-        staged=rows.where("__aside IS NULL"),
-        settled=settled,
-        set_aside=staged.rows.where(F.col("__aside").isin(*_quarantined(contract))),
-        remembered=remembered(merge, staged, facts, settled),
-        said=said + late.unchanged + late.deletes,
-        touched=n["touched"],
-        alive=n["alive"] + late.alive,
-        drops=bool(n["replaced"]),
-        closes=n["closes"],
-        growth=_written(contract, n) - _dropped(contract, n) + late.growth,
-        digests=_digests(merge, staged) if staged.renewed else None,
+        metrics=_metrics(contract, n, found),
+        staged=rows.where("__reject_reason IS NULL"),
+        rederived=late,
+        rejected_late=_quarantined(contract, staged.rows),
+        journal=journal_entries(run, staged, journal, late),
+        repeated=repeated + found.unchanged + found.deletes,
+        touched=n.touched,
+        current_after=n.current_after + found.current,
+        rewrites=bool(n.rewritten),
+        closes=n.closes,
+        growth=_written(contract, n) - _dropped(contract, n) + found.growth,
+        digests=_digests(run, staged) if staged.renews else None,
         records=staged.records,
-        scopes=tuple(scopes_of(staged.counts)),
+        scopes=staged.counts.scopes,
     )
 
 
-def _digests(merge: Merge, staged: Staged) -> DataFrame:
+def _quarantined(contract: Contract, rows: DataFrame) -> DataFrame | None:
+    """Return the late rows that go to the quarantine."""
+    if contract.history.late_changes != "quarantine":
+        return None
+    return rows.where(F.col("__reject_reason") == LATE)
+
+
+def _digests(run: MergeRun, staged: Staged) -> DataFrame:
     """Return the keys whose current version a line shows, with its digest."""
-    same = staged.rows.where("__aside IS NULL AND __kind = 'same'")
-    return sent(same.select(*merge.keys, "__since", *DIGEST), staged.counts["same"])
+    same = staged.rows.where("__reject_reason IS NULL AND __kind = 'same'")
+    return broadcast_if_small(same.select(*run.keys, "__current_from", *DIGEST), staged.counts.same)
 
 
-def _written(contract: Contract, n: dict[str, Any]) -> int:
-    """Return how many versions staged rows show."""
-    passed = n["short"] + n["outdone"] if contract.history.mode == "scd1" else 0
-    gone = n["delete"] + n["absences"] if marks(contract) else 0
-    return int(n["open"] + n["overwrite"] + gone - passed)
+def _written(contract: Contract, n: Counts) -> int:
+    """Return how many versions staged rows write."""
+    passed = n.short + n.outdone if contract.history.mode == "scd1" else 0
+    deletions = n.delete + n.absences if contract.history.deletes == "mark" else 0
+    return n.open + n.overwrite + deletions - passed
 
 
-def _dropped(contract: Contract, n: dict[str, Any]) -> int:
-    """Return how many current versions are taken out: scd1 keeps none that has ended."""
-    ended = n["ends"] if contract.history.mode == "scd1" else 0
-    return int(n["replaced"] + ended)
+def _dropped(contract: Contract, n: Counts) -> int:
+    """Return how many current versions are removed: scd1 keeps none that has ended."""
+    return n.rewritten + (n.ends if contract.history.mode == "scd1" else 0)
 
 
-def _quarantined(contract: Contract) -> list[str]:
-    """Return which of the records that are set aside go to the quarantine."""
-    return ["tie", "late"] if contract.history.late_changes == "quarantine" else ["tie"]
-
-
-def _result(merge: Merge, n: dict[str, Any], late: Settled) -> MergeResult:
-    refused = "late" in _quarantined(merge.contract)
-    # What scd1 does not keep of a key: partial records before the last.
-    passed = n["short"] if merge.contract.history.mode == "scd1" else 0
-    return MergeResult(
-        table=merge.table,
-        run_id=merge.batch.run_id,
-        opened=n["open"] - passed + late.opened,
-        closed=n["closes"] + n["short"] - passed + late.closed,
-        deleted=n["absences"] + n["delete"] + late.deleted,
-        unchanged=n["same"] + n["assert"] + n["overwrite"] + late.unchanged,
-        duplicates=n["lost_equal"] + late.lost_equal,
-        superseded=n["lost_other"] + passed + late.lost_other + (0 if refused else n["set_aside"]),
-        quarantined=n["rejected"] + n["ties"] + (n["set_aside"] if refused else 0),
-        deletes=n["delete"] + n["tombstone"] + n["ignored"] + late.deletes,
+def _metrics(contract: Contract, n: Counts, late: Rederived) -> MergeMetrics:
+    quarantined = n.rejected_late if contract.history.late_changes == "quarantine" else 0
+    # scd1 keeps only the last of several records of a key.
+    passed = n.short if contract.history.mode == "scd1" else 0
+    return MergeMetrics(
+        opened=n.open - passed + late.opened,
+        closed=n.closes + n.short - passed + late.closed,
+        deleted=n.absences + n.delete + late.deleted,
+        unchanged=n.same + n.assert_ + n.overwrite + late.unchanged,
+        duplicates=n.lost_equal + late.lost_equal,
+        superseded=n.lost_other + passed + late.lost_other + n.rejected_late - quarantined,
+        quarantined=n.rejected + quarantined,
+        deletes=n.delete + n.tombstone + n.ignored + late.deletes,
         restored=late.restored,
     )
 
 
-def refuse_rejected(merge: Merge, n: dict[str, Any]) -> None:
-    """Raise if too many records are `rejected` of `all`, with one `fault` of them.
-
-    `null_keys` are how many have a null in their key, which the contract may not suffer at all.
-    """
-    if n["null_keys"] and merge.contract.history.null_keys == "fail":
+def refuse_rejected(run: MergeRun, n: Counts) -> None:
+    """Raise if more records are rejected than the contract allows, or one has a null in its key."""
+    if n.null_keys and run.contract.history.null_keys == "fail":
         raise TooManyRejectedError(
-            f"{merge.table}: {n['null_keys']} records of run {merge.batch.run_id} have a null in "
+            f"{run.table}: {n.null_keys} records of run {run.batch.run_id} have a null in "
             "their key, and history.null_keys is fail"
         )
-    allowed = merge.contract.quality.max_rejected_ratio
-    if n["rejected"] > allowed * n["all"]:
+    allowed = run.contract.quality.max_rejected_ratio
+    if n.rejected > allowed * n.records:
         raise TooManyRejectedError(
-            f"{merge.table}: {n['rejected']} of {n['all']} records of run {merge.batch.run_id} "
-            f"break the contract (one fault: {n['fault']}); quality.max_rejected_ratio allows "
+            f"{run.table}: {n.rejected} of {n.records} records of run {run.batch.run_id} "
+            f"break the contract (one fault: {n.fault}); quality.max_rejected_ratio allows "
             f"{allowed}"
         )
 
 
-def refuse(merge: Merge, n: dict[str, Any]) -> None:
-    """Raise if the counts break one of the contract's limits."""
-    contract, batch, table = merge.contract, merge.batch, merge.table
-    history, run = contract.history, f"run {batch.run_id}"
-    refuse_rejected(merge, n)
+def _refuse(run: MergeRun, n: Counts) -> None:
+    """Raise if the counters break one of the contract's limits."""
+    contract, batch, table = run.contract, run.batch, run.table
+    history, name = contract.history, f"run {batch.run_id}"
+    refuse_rejected(run, n)
     deletes = batch.extract == "full" and history.deletes != "ignore"
-    absent = n["absent"] - n["late_absent"] if deletes else 0
-    existing = n["based_alive"] if deletes else 0
+    absent = n.absent - n.late_absent if deletes else 0
+    existing = n.undeleted if deletes else 0
     if absent > history.max_deleted_ratio * existing:
         where = " of its scopes" if history.delete_scope else ""
         raise TooManyDeletedError(
-            f"{table}: {run} would close {absent} of {existing} current keys{where}; "
+            f"{table}: {name} would close {absent} of {existing} current keys{where}; "
             f"history.max_deleted_ratio allows {history.max_deleted_ratio}"
         )
-    if n["late"] and history.sequence_by is None:
+    if n.late and history.sequence_by is None:
         raise LateExtractError(
-            f"{table}: {n['late']} keys of {run} have versions that start at or after its "
+            f"{table}: {n.late} keys of {name} have versions that start at or after its "
             f"extraction time {batch.extraction_time.isoformat()}"
         )

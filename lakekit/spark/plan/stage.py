@@ -1,224 +1,202 @@
-"""One reading of a batch: what may change is staged on disk, everything is counted on the way.
-
-Absences of a full extract that holds some scopes only.
-"""
+"""One reading of a batch: what may change is staged on disk, everything is counted on the way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Contract
-from lakekit.spark.diff import compare as join
 from lakekit.spark.diff import order
-from lakekit.spark.diff.compare import later_hashes, select_base
-from lakekit.spark.diff.lateness import why_aside, with_lateness, with_presence
+from lakekit.spark.diff.compare import added_hashes, join_current, select_current, with_kind
+from lakekit.spark.diff.lateness import why_rejected, with_lateness, with_presence
 from lakekit.spark.diff.metrics import (
-    NOTHING,
-    act_counts,
-    based_counts,
+    Counts,
+    action_counts,
+    current_counts,
     joined_counts,
     kind_counts,
     late_counts,
-    place_counts,
-    scopes_of,
-    with_known,
-    with_uncounted,
+    rank_counts,
 )
-from lakekit.spark.diff.order import with_filled, with_place, with_place_beside_aside
-from lakekit.spark.diff.state import Sight
+from lakekit.spark.diff.order import with_filled, with_rank, with_rank_of_accepted
 from lakekit.spark.read.lines import with_position
-from lakekit.spark.read.parse import parsed_keys, with_facts
-from lakekit.spark.run import Merge
+from lakekit.spark.read.parse import parse_keys, with_event
+from lakekit.spark.run import MergeRun
 from lakekit.spark.session.session import session_settings
 from lakekit.spark.session.staging import write_counted
-from lakekit.spark.session.tuning import estimated_bytes, kept_apart, observed
-from lakekit.spark.skip import rows as known
-from lakekit.spark.skip.lines import Sides, read_sides, read_whole
+from lakekit.spark.session.tuning import estimated_bytes, observed, runtime_literal
+from lakekit.spark.skip.lines import Inputs, read_all, read_changed
 from lakekit.sql.scopes import scope_text
-
-# Bytes of files whose keys are sent to every worker.
-SMALL_BATCH = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Staged:
-    """Rows on disk and counts.
+    """Rows on disk and counters.
 
-    all_rows: whether it holds those too that say what is known. renewed: whether the digests of
-    their lines are to be written down. records: the lines that are not known, parsed, if
-    known ones were left out and there are others.
+    all_rows: whether it has the unchanged rows too. renews: whether the digests of their lines are
+    to be written. records: the lines that were not skipped, parsed, if some were.
     """
 
     rows: DataFrame
-    counts: dict[str, Any]
+    counts: Counts
     all_rows: bool
-    renewed: bool = False
+    renews: bool = False
     records: DataFrame | None = None
 
 
-def stage(merge: Merge, sight: Sight, deletions: DataFrame | None = None) -> Staged:
-    """Stage the rows that may change something."""
-    base = _base(merge, sight)
-    read = read_sides(merge, sight, base)
-    if read.counted is None:
-        staged = _read(merge, sight, deletions, read)
+def stage(run: MergeRun, deletions: DataFrame | None = None) -> Staged:
+    """Stage the rows that may change something.
+
+    Args:
+        run: The run, with the state of its table.
+        deletions: The newest recorded deletion of each key, where order needs it.
+    """
+    current = _current(run)
+    inputs = read_changed(run, current)
+    if inputs.counted is None:
+        staged = _stage(run, deletions, inputs)
     else:
-        staged = _nothing(merge, read.counted, read.known)
-    n, extracted = staged.counts, merge.batch.extraction_time
-    if not staged.all_rows and (_misses(n) or read.errs(n, extracted)):
-        # What was dropped as known may have had the last word on its key, or been none.
-        read = replace(read_whole(merge, base), all_rows=True)
-        staged = _read(merge, sight, deletions, read)
-    if merge.full and merge.contract.history.delete_scope:
-        rows, counts = within_scopes(merge, staged.rows, staged.counts)
+        staged = _nothing(run, inputs.counted, inputs.lines)
+    n, extracted = staged.counts, run.batch.extraction_time
+    if not staged.all_rows and (_misses(n) or inputs.is_wrong(n, extracted)):
+        # A dropped row may have been the last of its key.
+        inputs = replace(read_all(run, current), all_rows=True)
+        staged = _stage(run, deletions, inputs)
+    if run.full and run.contract.history.delete_scope:
+        rows, counts = _within_scopes(run, staged.rows, staged.counts)
         staged = replace(staged, rows=rows, counts=counts)
     return staged
 
 
-def _base(merge: Merge, sight: Sight) -> DataFrame:
-    """Return the versions that records are compared with; see `base.select_base`."""
-    versions = _newest_versions(merge) if sight.behind else merge.current()
-    return select_base(versions, merge.contract, ended=sight.behind, later=sight.later)
+def _current(run: MergeRun) -> DataFrame:
+    """Return the versions that records are compared with; see `select_current`."""
+    contract, state = run.contract, run.state
+    versions = state.current
+    if state.behind:
+        # The newest version of every key, those of deleted keys too.
+        versions = order.first_of(state.versions, contract.keys, F.col("_valid_from").desc())
+    return select_current(versions, contract, ended=state.behind, added=state.added)
 
 
-def _nothing(merge: Merge, counted: dict[str, Any], known_lines: int) -> Staged:
-    """Stage an extract whose lines are all known, and shown by all versions."""
-    counts = with_known(with_uncounted(NOTHING | counted), known_lines)
-    return Staged(order.no_rows(merge.versions(), merge.contract), counts, all_rows=False)
+def _nothing(run: MergeRun, counted: Counts, lines: int) -> Staged:
+    """Stage an extract whose lines are all unchanged, and shown by all versions."""
+    rows = order.no_rows(run.state.versions, run.contract)
+    return Staged(rows, counted.with_skipped(lines), all_rows=False)
 
 
-def _misses(n: dict[str, Any]) -> bool:
-    """Whether what was dropped as known is needed.
+def _misses(n: Counts) -> bool:
+    """Whether a dropped row may be needed: a key came more than once.
 
-    It was not known, or a known key came more than once: else each known version is joined to one
-    row.
+    Otherwise each current row is joined to one row.
     """
-    return bool(n["unlike"] or (n["same"] and n["matched"] + n["lost_sight"] > n["based"]))
+    return n.same > 0 and n.matched + n.absent_rows > n.current
 
 
-def _read(merge: Merge, sight: Sight, deletions: DataFrame | None, sides: Sides) -> Staged:
-    joined, told, placed = (Observation() for _ in range(3))
-    based = sides.based or Observation()
-    contract, all_rows = merge.contract, sides.all_rows
-    place = f"{merge.place}/{'all' if all_rows else 'new'}"
-    now = kept_apart(merge.moment, F.col("__base_hash").isNull())
-    both = _joined(merge, sight, based, sides)
-    kinds = join.with_kind(both, contract, now, sight.later, partial=merge.partial)
-    kinds = kinds.observe(joined, *joined_counts(contract, now))
+def _stage(run: MergeRun, deletions: DataFrame | None, inputs: Inputs) -> Staged:
+    joined, kept, ranked = (Observation() for _ in range(3))
+    current = inputs.observed or Observation()
+    contract, state, all_rows = run.contract, run.state, inputs.all_rows
+    extracted = runtime_literal(run.extracted, F.col("__current_hash").isNull())
+    both = _joined(run, current, inputs)
+    kinds = with_kind(both, contract, extracted, partial=run.partial)
+    kinds = kinds.observe(joined, *joined_counts(contract, extracted))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")
-    kept = ["candidate", *(["same"] if all_rows else [])]
-    if merge.full and contract.history.deletes != "ignore":
-        kept += ["absent", "past"]
+    wanted = ["candidate", *(["same"] if all_rows else [])]
+    if run.full and contract.history.deletes != "ignore":
+        wanted += ["absent", "past"]
     # One shuffle by key serves every window that follows.
-    rows = kinds.observe(told, *kind_counts(contract), known.unlike(kinds))
-    rows = rows.where(F.col("__kind").isin(kept))
-    rows = order.packed(known.unpacked(rows), contract).repartition(*merge.keys)
-    rows = with_place(with_position(rows, merge.batch), contract)
+    rows = kinds.observe(kept, *kind_counts(contract))
+    rows = rows.where(F.col("__kind").isin(wanted))
+    rows = order.packed(rows, contract).repartition(*run.keys)
+    rows = with_rank(with_position(rows, run.batch), contract)
     if deletions is not None:
         rows = rows.join(deletions, list(contract.keys), "left")
-    if merge.full and contract.history.sequence_by and not contract.history.exact:
-        rows = with_presence(rows, contract, sight, now)
-    rows = with_lateness(rows, contract, sight, now)
-    rows = with_place_beside_aside(rows.withColumn("__aside", why_aside(contract)), contract)
-    rows = rows.observe(placed, *place_counts()).where("__place = 1 OR __aside IS NOT NULL")
+    if run.full and contract.history.sequence_by and not contract.history.exact:
+        rows = with_presence(rows, contract, state, extracted)
+    rows = with_lateness(rows, contract, state, extracted)
+    rows = rows.withColumn("__reject_reason", why_rejected(contract))
+    rows = with_rank_of_accepted(rows, contract)
+    rows = rows.observe(ranked, *rank_counts())
+    rows = rows.where("__rank = 1 OR __reject_reason IS NOT NULL")
     if contract.history.ignore_null_updates:
-        rows = with_filled(rows.withColumn("__partial", F.lit(merge.partial)), contract)
-        rows = _with_later(rows, contract, sight)
-    if sight.behind:
-        # What has ended does not end again.
-        rows = rows.withColumn("__since", F.when(F.col("__ended").isNull(), F.col("__since")))
-    resolved = order.select_staged(order.resolve(rows, contract, sight), contract)
-    settings = merge.settings_for(rows=sides.left) if sides.sifted else {}
-    with session_settings(merge.spark, settings):
-        staged, acts = write_counted(resolved, place, *act_counts())
-    seen = (joined, told, placed, *([based] if merge.full else []))
-    counts = {name: n for each in seen for name, n in observed(each).items()}
-    counts = with_uncounted(counts | acts)
-    if not sides.sifted:
-        return Staged(staged, counts, all_rows, sides.renews)
-    return Staged(staged, with_known(counts, sides.known), all_rows, records=sides.records)
+        rows = with_filled(rows.withColumn("__partial", F.lit(run.partial)), contract)
+        rows = _with_added(rows, run)
+    if state.behind:
+        # A version that has ended is not closed twice.
+        start = F.when(F.col("__current_to").isNull(), F.col("__current_from"))
+        rows = rows.withColumn("__current_from", start)
+    resolved = order.select_staged(order.resolve(rows, contract, state.added), contract)
+    settings = run.settings_for(rows=inputs.left) if inputs.skipped else {}
+    with session_settings(run.spark, settings):
+        place = f"{run.staging}/{'all' if all_rows else 'changed'}"
+        staged, actions = write_counted(resolved, place, *action_counts())
+    counts = Counts.of(actions)
+    for each in (joined, kept, ranked, *([current] if run.full else [])):
+        counts = counts.updated(observed(each))
+    counts = counts.with_same()
+    if not inputs.skipped:
+        return Staged(staged, counts, all_rows, inputs.renews)
+    return Staged(staged, counts.with_skipped(inputs.lines), all_rows, records=inputs.records)
 
 
-def _joined(merge: Merge, sight: Sight, based: Observation, sides: Sides) -> DataFrame:
-    """Join the records to the current versions of their keys.
-
-    If those that say what is known are not wanted, they may come without what they hold.
-    """
-    contract, base = merge.contract, sides.base
+def _joined(run: MergeRun, counted: Observation, inputs: Inputs) -> DataFrame:
+    """Join the records to the current rows of their keys."""
+    contract, current = run.contract, inputs.current
     partial = contract.history.ignore_null_updates
-    records = with_facts(sides.records, contract, merge.batch)
-    records = _with_later(records, contract, sight)
+    records = _with_added(with_event(inputs.records, contract, run.batch), run)
     # Building on the narrow side spares the sort of whole records.
     how, hint = "left_outer", "shuffle_hash"
-    if merge.full:
+    if run.full:
         how = "full_outer"
-        if sides.many and not sides.all_rows:
-            alike = base.where(~join.was_filled(sight.later)) if sight.later else base
-            records = known.with_content(records, alike, contract)
-        if not sides.sifted:
-            base = base.observe(based, *based_counts())
-    elif merge.is_small and not partial:
+        if not inputs.skipped:
+            current = current.observe(counted, *current_counts())
+    elif run.is_small and not partial:
         hint = "broadcast"
-    elif estimated_bytes(sides.records.select("__raw")) <= SMALL_BATCH:
-        base = _near(base, sides.records, contract)
+    elif estimated_bytes(inputs.records.select("__raw")) <= run.tuning.little_bytes:
+        current = _of_batch(current, inputs.records, contract)
         # Whole versions, which partial records need, may be too many bytes for every worker.
         hint = hint if partial else "broadcast"
-    return join.join_base(records, base, contract, how, hint=hint)
+    return join_current(records, current, contract, how, hint=hint)
 
 
-def _with_later(rows: DataFrame, contract: Contract, sight: Sight) -> DataFrame:
-    """Add the hashes of the columns that the table still fills, if there are some."""
-    if not sight.later:
+def _with_added(rows: DataFrame, run: MergeRun) -> DataFrame:
+    """Add the hashes of the columns that are still backfilled, if there are some."""
+    if not run.state.added:
         return rows
-    hashes = later_hashes(contract, sight.later)
-    return rows.drop("__without_later", "__later").selectExpr("*", *hashes)
+    hashes = added_hashes(run.contract, run.state.added)
+    return rows.drop("__without_added", "__added").selectExpr("*", *hashes)
 
 
-def _newest_versions(merge: Merge) -> DataFrame:
-    """Return the newest version of every key, those that are gone too."""
-    return order.first_of(merge.versions(), merge.contract.keys, F.col("_valid_from").desc())
+def _of_batch(current: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
+    """Keep the current rows of a small batch's keys, so that no others are moved.
 
-
-def _near(base: DataFrame, records: DataFrame, contract: Contract) -> DataFrame:
-    """Keep the current versions of a small batch's keys, so that no others are moved.
-
-    The batch's keys are read twice for it, which is cheaper than to shuffle all current versions.
+    The batch's keys are read twice for it, which is cheaper than to shuffle all current rows.
     """
-    names = list(contract.keys)
-    keys = parsed_keys(records, contract).distinct()
-    return base.join(F.broadcast(keys), names, "left_semi")
+    keys = parse_keys(records, contract).distinct()
+    return current.join(F.broadcast(keys), list(contract.keys), "left_semi")
 
 
-def within_scopes(
-    merge: Merge, staged: DataFrame, counts: dict[str, Any]
-) -> tuple[DataFrame, dict[str, Any]]:
-    """Forget the absences outside the scopes that the extract holds, and count again.
+def _within_scopes(run: MergeRun, staged: DataFrame, counts: Counts) -> tuple[DataFrame, Counts]:
+    """Drop the absences outside the scopes that the extract holds, and count again.
 
-    Of a key whose current version shows what came later, the scope that it had then will tell.
-
-    Args:
-        merge: The run.
-        staged: Its rows.
-        counts: What was counted of them.
+    Where the current version of a key shows a later change, the scope of its version then decides.
     """
-    scopes = scopes_of(counts)
-    younger = F.col("__base_hash").isNull() | (F.col("__newest") > F.col("__moment"))
-    then = F.lit(merge.contract.history.exact) & F.col("__late") & younger
-    rows = staged.where(~F.col("__absent") | then | F.col("__scope").isin(scopes))
+    scopes = counts.scopes
+    younger = F.col("__current_hash").isNull() | (F.col("__newest") > F.col("__event_time"))
+    then = F.lit(run.contract.history.exact) & F.col("__late") & younger
+    rows = staged.where(~F.col("__absent") | then | F.col("__scope").isin(*scopes))
     rows = rows.withColumn("__scopes", F.array(*map(F.lit, scopes)).cast("array<string>"))
     absent = F.count(F.when(F.col("__kind") == "absent", 1)).alias("absent")
-    row = rows.agg(*act_counts(), absent, *late_counts("true")).first()
-    again = {**counts, **(row.asDict() if row else {})}
-    if again["absent"]:
-        again["based_alive"] = _alive_within(merge, scopes)
+    row = rows.agg(*action_counts(), absent, *late_counts("true")).first()
+    again = counts.updated(row.asDict() if row else {})
+    if again.absent:
+        again = replace(again, undeleted=_undeleted_within(run, scopes))
     return rows, again
 
 
-def _alive_within(merge: Merge, scopes: Sequence[str]) -> int:
-    """Return how many keys of some scopes are there: one that is small may be gone as a whole."""
-    scope = F.expr(scope_text(merge.contract.history.delete_scope))
-    return merge.alive().where(scope.isin(*scopes)).count()
+def _undeleted_within(run: MergeRun, scopes: Sequence[str]) -> int:
+    """Return how many keys of some scopes are there: a small scope may end as a whole."""
+    scope = F.expr(scope_text(run.contract.history.delete_scope))
+    return run.state.undeleted.where(scope.isin(*scopes)).count()

@@ -9,30 +9,30 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch
-from lakekit.spark.run import Merge
+from lakekit.spark.run import MergeRun
 from lakekit.sql.line_hash import line_digest
 
-# The type of what tells where a record stands among those of its run.
-POSITION = "struct<file: bigint, _source_file: string, __start: bigint, __line: bigint>"
-# What JSON takes for blank; no more lines are asked for it than those without an object.
+# The type of the place of a record among those of its run.
+POSITION = "struct<file: bigint, _source_file: string, __block_start: bigint, __line: bigint>"
+# What JSON takes for blank; only lines without an object are compared with it.
 _BLANK = r"^[ \t\r\n]*$"
 # What Java writes with percent signs in a path.
 _NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
 
 
-def landed(merge: Merge) -> DataFrame:
+def read_lines(run: MergeRun) -> DataFrame:
     """Return the lines of a run that are not blank.
 
     Returns:
-        `__raw`, `_source_file`, `__start` and `__line` (place in the file), and the digest.
+        `__raw`, `_source_file`, `__block_start` and `__line` (place in the file), and the digest.
     """
-    spark, files = merge.spark, merge.batch.files
-    digest = line_digest(merge.contract, merge.reading)
+    spark, files = run.spark, run.batch.files
+    digest = line_digest(run.contract, run.fingerprint)
     if files:
-        lines = spark.read.text(_addresses(merge.batch))
+        lines = spark.read.text(_addresses(run.batch))
     else:
         lines = spark.createDataFrame([], "value string")
-    # Beside the line number no filter can be pushed below the reading, which would hide lines.
+    # With the line number no filter can be pushed below the reading, which would hide lines.
     lines = lines.where(F.contains("value", F.lit("{")) | ~F.col("value").rlike(_BLANK))
     return lines.select(F.col("value").alias("__raw"), *_place()).selectExpr("*", *digest)
 
@@ -46,9 +46,9 @@ def _addresses(batch: Batch) -> list[str]:
 
 def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
     """Add `__position`, the total order of a run's records."""
-    known = F.array(*[F.lit(file_uri(name)) for name in batch.files]).cast("array<string>")
-    order = F.call_function("array_position", known, F.col("_source_file"))
-    place = F.struct(order.alias("file"), "_source_file", "__start", "__line")
+    files = F.array(*[F.lit(file_uri(name)) for name in batch.files]).cast("array<string>")
+    order = F.call_function("array_position", files, F.col("_source_file"))
+    place = F.struct(order.alias("file"), "_source_file", "__block_start", "__line")
     return rows.withColumn("__position", place)
 
 
@@ -67,6 +67,6 @@ def _place() -> list[Expression]:
     """Return where a line stands; the reader's own metadata columns take longer."""
     return [
         F.input_file_name().alias("_source_file"),
-        F.input_file_block_start().alias("__start"),
+        F.input_file_block_start().alias("__block_start"),
         F.monotonically_increasing_id().alias("__line"),
     ]

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contract.checks import FILE_POSITION
 from lakekit.contract.contract import Column, Contract
-from lakekit.spark.read.lines import landed
+from lakekit.spark.read.lines import read_lines
 from lakekit.spark.read.types import (
     LOCALE,
     checked,
@@ -17,9 +17,9 @@ from lakekit.spark.read.types import (
     with_fitting,
     with_undated,
 )
-from lakekit.spark.run import Merge
-from lakekit.spark.session.tuning import kept_apart
-from lakekit.sql.identifiers import literal, moment_literal, quote
+from lakekit.spark.run import MergeRun
+from lakekit.spark.session.tuning import runtime_literal
+from lakekit.sql.identifiers import literal, ntz_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
@@ -39,16 +39,16 @@ _WITHOUT_ZONE = (
 )
 
 
-def read_batch(merge: Merge) -> DataFrame:
-    """Read the records of a run; see `parsed`."""
-    return parsed(landed(merge), merge.contract)
+def read_records(run: MergeRun) -> DataFrame:
+    """Read the records of a run; see `parse_lines`."""
+    return parse_lines(read_lines(run), run.contract)
 
 
-def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
+def parse_lines(lines: DataFrame, contract: Contract) -> DataFrame:
     """Parse lines as records.
 
     Args:
-        lines: `__raw` and more; see `landed`.
+        lines: `__raw` and more; see `read_lines`.
         contract: Its schema.
 
     Returns:
@@ -57,14 +57,14 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     """
     raw = F.col("__raw")
     text = F.when(raw.startswith(_BYTE_ORDER_MARK), F.substring(raw, 2, _WHOLE)).otherwise(raw)
-    # Beside what is not deterministic no filter is pushed below the parsing, which would then be
-    # done once for each column that the filter asks for.
+    # No filter is pushed below an expression that is not deterministic: the parsing would be done
+    # once for each column of the filter.
     text = F.when(F.monotonically_increasing_id() >= 0, text)
     # Spark reads the first of several records in a line, and nothing behind it.
     alone = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
     records = lines.withColumn("__parsed", F.from_json(alone, _schema(contract), PARSING))
     whole = F.coalesce("__parsed.__end", F.lit(False)) & F.col("__parsed.__record").isNotNull()
-    # Of a text that is not UTF-8 each wrong byte would become another character.
+    # In a text that is not UTF-8 each wrong byte would become another character.
     wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
     records = records.withColumn("__wrong", wrong)
     records = records.selectExpr("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
@@ -76,11 +76,11 @@ def parsed(lines: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
-def parsed_keys(lines: DataFrame, contract: Contract) -> DataFrame:
-    """Parse of lines the natural keys alone, those of lines too that break the contract."""
+def parse_keys(lines: DataFrame, contract: Contract) -> DataFrame:
+    """Parse the natural keys of lines alone, also of lines that break the contract."""
     keys = tuple(c for c in contract.columns if c.name in contract.keys)
     narrow = contract.model_copy(update={"columns": keys})
-    return parsed(lines.select("__raw"), narrow).select(*map(quote, contract.keys))
+    return parse_lines(lines.select("__raw"), narrow).select(*map(quote, contract.keys))
 
 
 def _schema(contract: Contract) -> str:
@@ -88,50 +88,50 @@ def _schema(contract: Contract) -> str:
     return f"__record struct<{fields}>, __end boolean, {CORRUPT} string"
 
 
-def with_facts(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
-    """Add what a record says: when, whether it deletes, and what it holds.
+def with_event(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:
+    """Add the change event of each record: its time, whether it deletes, and hashes of its content.
 
     Returns:
-        The stored columns, `_source_file`, `__start`, `__line`, `__fault`, the digest of the line,
-        `__moment`, `__gone`, `_row_hash`, `__digest`, `__rest` (hash of the untracked columns)
-        and `__tie` (what decides between records of one moment, before the position).
+        The stored columns, `_source_file`, `__block_start`, `__line`, `__fault`, the digest of the
+        line, `__event_time`, `__deleted`, `_row_hash`, `__digest`, `__rest` (hash of the untracked
+        columns) and `__tie` (what decides between records of one event time, before the position).
     """
-    facts = records.select(
+    rows = records.select(
         *[quote(c.name) for c in contract.stored],
         "_source_file",
-        "__start",
+        "__block_start",
         "__line",
         "__fault",
         *DIGEST,
-        moment_of(contract, batch).alias("__moment"),
-        F.expr(f"{_gone(contract, batch)} AS __gone"),
+        event_time_of(contract, batch).alias("__event_time"),
+        F.expr(f"{_deletes(contract, batch)} AS __deleted"),
         F.expr(f"{row_hash(contract.tracked)} AS _row_hash"),
         F.expr(f"{row_hash(contract.untracked)} AS __rest"),
         F.expr(f"{tie(contract)} AS __tie"),
     )
-    return facts.withColumn("__digest", F.expr(state_hash(contract)))
+    return rows.withColumn("__digest", F.expr(state_hash(contract)))
 
 
 def tie(contract: Contract) -> str:
-    """Return the expression of what decides between records of one moment, the greatest first."""
-    ties = () if contract.history.tie_break == "quarantine" else contract.history.tie_break
+    """Return the expression that decides between records of one event time, the greatest first."""
+    ties = contract.history.tie_break
     names = ", ".join(quote(name) for name in ties if name != FILE_POSITION)
     return f"struct({names or '0 AS none'})"
 
 
-def moment_of(contract: Contract, batch: Batch) -> Expression:
-    """Return a record's moment: its sequence, or the extraction time.
+def event_time_of(contract: Contract, batch: Batch) -> Expression:
+    """Return a record's event time: its sequence, or the extraction time.
 
-    The record has `__start`; see `landed`.
+    The record has `__block_start`; see `read_lines`.
     """
     if contract.history.sequence_by is not None:
         return sequence_of(contract)
-    now = F.expr(moment_literal(naive_utc(batch.extraction_time)))
-    return kept_apart(now, F.col("__start") < 0)
+    now = F.expr(ntz_literal(naive_utc(batch.extraction_time)))
+    return runtime_literal(now, F.col("__block_start") < 0)
 
 
 def sequence_of(contract: Contract) -> Expression:
-    """Return the moment of a stored record, by the contract's sequence."""
+    """Return the event time of a stored record, by the contract's sequence."""
     return F.expr(sequence(contract.column(contract.history.sequence_by or "")))
 
 
@@ -142,7 +142,7 @@ def sequence(column: Column) -> str:
     return f"CAST({quote(column.name)} AS timestamp_ntz)"
 
 
-def _gone(contract: Contract, batch: Batch) -> str:
+def _deletes(contract: Contract, batch: Batch) -> str:
     predicate = contract.history.apply_as_deletes
     if batch.extract != "changes" or predicate is None:
         return "false"
@@ -160,14 +160,14 @@ def _fault(contract: Contract) -> str:
     ]
     faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in checked(contract)]
     unreadable = f"(__wrong OR {CORRUPT} IS NOT NULL)"
-    # Only what is referred to may be parsed, and found fault with; here all columns are.
+    # Spark parses only the columns that are referred to, and finds faults in them alone.
     line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)
     why_unreadable = f"concat({literal(UNREADABLE)}, left(CAST({line} AS string), 0))"
     if not faults:
         return f"if({unreadable}, {why_unreadable}, NULL)"
-    told = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
+    reasons = ", ".join(f"if({where}, {literal(why)}, NULL)" for where, why in faults)
     broken = " OR ".join(f"({where})" for where, _ in faults)
     return (
         f"CASE WHEN {unreadable} THEN {why_unreadable} "
-        f"WHEN {broken} THEN concat_ws('; ', {told}) END"
+        f"WHEN {broken} THEN concat_ws('; ', {reasons}) END"
     )

@@ -1,16 +1,13 @@
 """Values as they were landed: none is rounded, wrapped or moved. Frames in and out; no actions.
 
-Spark rounds a number to the scale of its decimal; so it is read with the 38 digits that Spark can
-hold, and must be the same with those of its type. Digits beyond the 38 are not seen: a type of 38
-digits leaves no room, and rounds. A tinyint takes 200 for -56; so it is read as a wider one. Dates
-and times have the years 0001 to 9999, which all readers can show.
+Spark rounds a number to the scale of its decimal. So it is read with 38 digits, the most that Spark
+has, and must be the same in its type. A type of 38 digits leaves none to spare: extra digits are
+rounded, not rejected. A tinyint takes 200 for -56, so it is read as a wider type. Dates and times
+have the years 0001 to 9999, which all readers can show.
 
-Times without a date: of "10:30" in a `timestamp`, Spark makes a time of the day it is read on.
-
-What has become of it looks like any other. So where a time lies near to now, and only there, the
-line is read again for its texts. Which lines these are is a matter of the clock, what they say not.
-
-Tests of all that a value holds, however deep, as SQL text.
+Spark reads "10:30" in a `timestamp` as a time of today, which looks like any other time. So where a
+time is near to now, and only there, the line is read again as text: a time without a date is
+rejected. The clock decides which lines are read again, but not the outcome.
 """
 
 from collections.abc import Container, Mapping
@@ -22,7 +19,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Column, Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
-from lakekit.spark.session.tuning import kept_apart
+from lakekit.spark.session.tuning import runtime_literal
 from lakekit.sql.identifiers import quote
 
 # Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
@@ -52,7 +49,7 @@ def parsed_type(column: Column) -> str:
 
 
 def value_of(column: Column) -> str:
-    """Return the quoted name of a column's value beside what `with_fitting` adds."""
+    """Return the quoted name of a column's value among the columns that `with_fitting` adds."""
     return quote(_value(column) if _is_checked(column) else column.name)
 
 
@@ -68,7 +65,7 @@ def with_fitting(lines: DataFrame, contract: Contract) -> DataFrame:
 
 
 def misfit(column: Column) -> str:
-    """Return the name of the column that tells whether a value does not fit its type."""
+    """Return the name of the flag of a value that does not fit its type."""
     return f"__misfit_{column.name}"
 
 
@@ -149,7 +146,7 @@ def with_undated(
         return records
     bounds = {"__from": _FROM, "__until": _UNTIL}
     records = records.withColumns(
-        {name: kept_apart(F.expr(moment), F.col("__wrong")) for name, moment in bounds.items()}
+        {name: runtime_literal(F.expr(time), F.col("__wrong")) for name, time in bounds.items()}
     )
     near = " OR ".join(any_part(c.sql_type, quote(c.name), _NEAR) for c in columns)
     schema = ", ".join(f"{quote(c.name)}: {_of_texts(c.sql_type)}" for c in columns)
@@ -162,7 +159,7 @@ def with_undated(
 
 
 def undated(column: Column) -> str:
-    """Return the name of the column that tells whether a value holds a time without a date."""
+    """Return the name of the flag of a value that holds a time without a date."""
     return f"__undated_{column.name}"
 
 

@@ -1,6 +1,6 @@
 """RebuildTable: derive a table again from the runs that its landing bucket has.
 
-Natural keys in a file, of which alone a table is rebuilt.
+A file may list natural keys: then only their rows are rebuilt.
 """
 
 import logging
@@ -13,10 +13,10 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.ports import ObjectStore, TableLeases
-from lakekit.replay.merged_runs import Seen, merged_runs
+from lakekit.replay.merged_runs import TableRuns, merged_runs
 from lakekit.runs.documents import to_json
-from lakekit.spark.iceberg.baseline import pin
-from lakekit.spark.iceberg.published_runs import seen_runs
+from lakekit.spark.iceberg.baseline import take_baseline
+from lakekit.spark.iceberg.published_runs import runs_of_table
 from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
@@ -75,13 +75,13 @@ def _rebuild(
     exists = spark.catalog.tableExists(table)
     if exists:
         create_or_evolve(spark, contract, table)
-    # First, but for that: a lease can expire, and what is merged then would be missing from the
-    # runs. What brings the table to its contract may be a commit, too.
-    pinned = pin(spark, contract, table) if exists else None
-    seen = seen_runs(spark, table) if exists else Seen()
+    # After that, but before its runs are read: a lease can expire, and a run that is merged then
+    # would be missing. To bring the table to its contract may be a commit, too.
+    baseline = take_baseline(spark, contract, table) if exists else None
+    seen = runs_of_table(spark, table) if exists else TableRuns()
     runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]
     staging = layout.staging_folder(arguments.warehouse, arguments.run_id, name)
-    scope = Scope(since=arguments.since, keys=keys, seen=pinned)
+    scope = Scope(since=arguments.since, keys=keys, baseline=baseline)
     done = rebuild_table(spark, contract, runs, table, staging=staging, scope=scope)
     replayed = tuple(run.batch.run_id for run in runs)
     return RebuildTableResult(**done.model_dump() | {"table": name, "runs": replayed})

@@ -1,9 +1,9 @@
 """Rebuild: derive a table again from its landed runs, and publish what comes out.
 
-The table has one commit; its companion, if there is one, has its own before it.
+The table has one commit; its change journal, if there is one, has its own before it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,11 +16,10 @@ from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.layout import branch_name
 from lakekit.models import Model
-from lakekit.spark.iceberg.baseline import Pin, pin
+from lakekit.spark.iceberg.baseline import Baseline, take_baseline
 from lakekit.spark.iceberg.branch import branch_of, drop_branch
 from lakekit.spark.iceberg.published_runs import published_runs
-from lakekit.spark.iceberg.table import commits_of, load_table, properties_of
-from lakekit.spark.journal import Facts
+from lakekit.spark.iceberg.table import change_properties, commits_of, load_table, properties_of
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.rebuild.replace import Replacement, difference, publish_replacement
 from lakekit.spark.rebuild.shadow import (
@@ -29,13 +28,13 @@ from lakekit.spark.rebuild.shadow import (
     hand_over,
     refuse_missed_renamings,
 )
-from lakekit.spark.run import Merge
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.schema.describe import columns_of
 from lakekit.sql.identifiers import quote_table
-from lakekit.sql.line_hash import DIGEST, LINES
+from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.renames import renamings
-from lakekit.sql.tables import ARRIVED, create_facts_table, set_properties
+from lakekit.sql.tables import ARRIVAL, create_journal_table
+from lakekit.table_properties import LINE_DIGESTS, line_digests
 
 
 @dataclass(frozen=True)
@@ -48,29 +47,29 @@ class Run:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is published: all, the versions that held at or after a moment, or those of keys.
+    """What is published: all, the versions that held at or after a time, or those of keys.
 
-    seen: what the table was before it was asked which runs it has; nothing is published if it has
-    moved since. Without it that is when the rebuild begins.
+    baseline: the table before its runs were read; nothing is published if it has changed since.
+    Without it that is when the rebuild begins.
     """
 
     since: datetime | None = None
     keys: DataFrame | None = None
-    seen: Pin | None = None
+    baseline: Baseline | None = None
 
 
 class RebuildResult(Model):
     """What a rebuild did. missing: rows that the table lacked. wrong: rows it should not have.
 
-    facts_missing, facts_wrong: the same of its companion, which has a commit of its own.
+    journal_missing, journal_wrong: the same of its change journal, which has a commit of its own.
     """
 
     table: str
     runs: int
     missing: int
     wrong: int
-    facts_missing: int = 0
-    facts_wrong: int = 0
+    journal_missing: int = 0
+    journal_wrong: int = 0
     snapshot_id: int | None = None
     committed: bool = False
 
@@ -95,23 +94,23 @@ def rebuild_table(
         scope: What is published; all of it if absent.
 
     Raises:
-        LandingCorruptError: The table has seen a run that is not given.
+        LandingCorruptError: The table shows a run that is not given.
         InvariantViolatedError: The table is wrong outside the scope too; nothing was published.
-        CommitConflictError: A run was merged meanwhile, or what the table knows of its columns was
-            changed; nothing was published.
-        SchemaMismatchError: The runs do not tell what a column was called; nothing was published.
+        CommitConflictError: A run was merged meanwhile, or the properties of the table's columns
+            were changed; nothing was published.
+        SchemaMismatchError: The contracts of the runs lack a renaming; nothing was published.
     """
     scope = scope or Scope()
-    seen, notes = None, dict[str, str]()
+    baseline, properties = None, dict[str, str]()
     if spark.catalog.tableExists(table):
-        # Before anything is read of it: what moves it afterwards stops the publishing.
+        # Before anything is read of it: a change after that stops the publishing.
         now = _evolved(spark, [contract], table)
-        seen = scope.seen or now
-        known = load_table(spark, table)
-        if not seen.stands(spark, known):
+        baseline = scope.baseline or now
+        loaded = load_table(spark, table)
+        if not baseline.is_unchanged(spark, loaded):
             raise _moved(table)
-        notes = properties_of(known)
-    steps = renamings(notes)
+        properties = properties_of(loaded)
+    steps = renamings(properties)
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
     try:
@@ -120,13 +119,13 @@ def rebuild_table(
             merge_scd2(spark, promise, run.batch, shadow, staging=staging)
         evolve_shadow(spark, contract, table, shadow, steps)
         refuse_missed_renamings(spark, contract, table, shadow, steps)
-        if seen is None:
-            # It grows as it did before: the order of its columns tells.
-            seen = _evolved(spark, [*(run.contract for run in runs), contract], table)
-            notes = properties_of(load_table(spark, table))
-        if seen.head is None and not hand_over(spark, shadow, table, notes):
+        if baseline is None:
+            # By each contract in turn, so that its columns have the order that they had.
+            baseline = _evolved(spark, [*(run.contract for run in runs), contract], table)
+            properties = properties_of(load_table(spark, table))
+        if baseline.head is None and not hand_over(spark, shadow, table, properties):
             raise _moved(table)
-        return _publish(spark, contract, runs, seen, scope=scope)
+        return _publish(spark, contract, runs, baseline, scope=scope)
     finally:
         drop_shadow(spark, table)
 
@@ -137,11 +136,11 @@ def _moved(table: str) -> CommitConflictError:
     )
 
 
-def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Pin:
-    """Bring a table to contracts, one after the other, and pin it."""
+def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> Baseline:
+    """Bring a table to contracts, one after the other, and return its baseline."""
     for contract in contracts:
         create_or_evolve(spark, contract, table)
-    return pin(spark, contracts[-1], table)
+    return take_baseline(spark, contracts[-1], table)
 
 
 def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> None:
@@ -161,58 +160,73 @@ def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -
 
 
 def _publish(
-    spark: SparkSession, contract: Contract, runs: Sequence[Run], seen: Pin, *, scope: Scope
+    spark: SparkSession,
+    contract: Contract,
+    runs: Sequence[Run],
+    baseline: Baseline,
+    *,
+    scope: Scope,
 ) -> RebuildResult:
-    """Publish the companion, then the table: a fact that no version shows yet is true already."""
-    table, batches = seen.table, [run.batch for run in runs]
+    """Publish the journal, then the table: an entry is true before a version shows its effect."""
+    table, batches = baseline.table, [run.batch for run in runs]
     *_, shadow = layout.shadow_tables(table)
     result = RebuildResult(table=table, runs=len(runs), missing=0, wrong=0)
-    facts = Facts(Merge(spark, contract, batches[-1], shadow, ""))
-    pairs = [(table, shadow, scope)]
-    if facts.exists and seen.companion:
-        spark.sql(create_facts_table(contract, seen.companion, columns_of(spark, table)))
-        pairs.insert(0, (seen.companion, facts.name, Scope(keys=scope.keys)))
-    for target, source, within in pairs:
-        have = spark.table(quote_table(target))
-        rows = spark.table(quote_table(source)).drop(*DIGEST).to(have.schema)
-        if target == seen.companion:
-            rows = _arrived_before(spark, rows, source)
-            rows = rows.unionByName(_told_under_way(have, seen, batches))
-        new = Replacement(contract, rows, tuple(batches), since=within.since, keys=within.keys)
-        # Facts are a set: a run that came again has told them again.
-        missing, wrong = difference(have, new, once=target == seen.companion)
-        prefix = "" if target == table else "facts_"
-        counts = {f"{prefix}missing": missing, f"{prefix}wrong": wrong}
-        result = result.model_copy(update=counts)
-        if not missing and not wrong:
-            continue
-        if target == table:
-            # Which lines its versions show is told by the next full extract.
-            spark.sql(set_properties(table, {LINES: ""}))
-        at = seen if target == table else Pin(target, seen.companion_head)
-        head = publish_replacement(spark, new, at)
-        if head is None:
-            raise _moved(target)
-        if target == table:
-            result = result.model_copy(update={"snapshot_id": head, "committed": True})
-        else:
-            seen = replace(seen, companion_head=head)
-    for branch in seen.under_way & _branches(batches):
-        # What it has told is what is rebuilt.
+    source = layout.journal_table(shadow)
+    if baseline.journal and spark.catalog.tableExists(source):
+        spark.sql(create_journal_table(contract, baseline.journal, columns_of(spark, table)))
+        have = spark.table(quote_table(baseline.journal))
+        rows = spark.table(quote_table(source)).to(have.schema)
+        rows = _arrived_before(spark, rows, source)
+        rows = rows.unionByName(_of_runs_in_progress(have, baseline, batches))
+        new = Replacement(contract, rows, tuple(batches), keys=scope.keys)
+        # Entries are a set: a run that came again has appended them again.
+        missing, wrong = difference(have, new, once=True)
+        update = {"journal_missing": missing, "journal_wrong": wrong}
+        result = result.model_copy(update=update)
+        if missing or wrong:
+            at = Baseline(baseline.journal, baseline.journal_head)
+            baseline = replace(baseline, journal_head=_replaced(spark, new, at))
+    have = spark.table(quote_table(table))
+    rows = spark.table(quote_table(shadow)).drop(*DIGEST).to(have.schema)
+    new = Replacement(contract, rows, tuple(batches), since=scope.since, keys=scope.keys)
+    missing, wrong = difference(have, new)
+    result = result.model_copy(update={"missing": missing, "wrong": wrong})
+    if missing or wrong:
+        # The next full extract computes the digests of its lines.
+        change_properties(spark, table, _without_digests)
+        head = _replaced(spark, new, baseline)
+        result = result.model_copy(update={"snapshot_id": head, "committed": True})
+    for branch in baseline.in_progress & _branches(batches):
+        # The journal entries of these runs are rebuilt.
         drop_branch(spark, table, branch)
     return result
 
 
-def _arrived_before(spark: SparkSession, facts: DataFrame, source: str) -> DataFrame:
-    """Let facts of a companion have arrived before all that others will tell, in their order."""
+def _replaced(spark: SparkSession, new: Replacement, baseline: Baseline) -> int:
+    """Publish a replacement and return the new head; raise if the table has changed."""
+    head = publish_replacement(spark, new, baseline)
+    if head is None:
+        raise _moved(baseline.table)
+    return head
+
+
+def _without_digests(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the property of a table whose versions have no digests of lines."""
+    return LINE_DIGESTS.write(line_digests(properties).model_copy(update={"fingerprint": None}))
+
+
+def _arrived_before(spark: SparkSession, entries: DataFrame, source: str) -> DataFrame:
+    """Let rebuilt entries have arrived before all that other runs will append, in their order."""
     after = 2 * commits_of(load_table(spark, source))
-    return facts.withColumn(ARRIVED, F.col(ARRIVED) - after)
+    return entries.withColumn(ARRIVAL, F.col(ARRIVAL) - after)
 
 
-def _told_under_way(facts: DataFrame, seen: Pin, rebuilt: Sequence[Batch]) -> DataFrame:
-    """Return what runs have told that have not ended yet."""
-    others = seen.under_way - _branches(rebuilt)
-    return facts.where(branch_of(F.col("_run_id")).isin([*others]))
+def _of_runs_in_progress(
+    entries: DataFrame, baseline: Baseline, rebuilt: Sequence[Batch]
+) -> DataFrame:
+    """Return the entries of runs in progress that are not rebuilt."""
+    others = baseline.in_progress - _branches(rebuilt)
+    return entries.where(branch_of(F.col("_run_id")).isin([*others]))
 
 
 def _branches(batches: Sequence[Batch]) -> set[str]:

@@ -9,18 +9,19 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from lakekit.batch import REBUILT_RUNS, Batch, naive_utc
+from lakekit.batch import Batch, naive_utc
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvariantViolatedError
 from lakekit.layout import OWN
-from lakekit.spark.iceberg.baseline import Pin
+from lakekit.spark.iceberg.baseline import Baseline
 from lakekit.spark.iceberg.branch import branch_head, drop_branch, fast_forward, open_branch
-from lakekit.spark.iceberg.published_runs import EXTRACTION_TIME, iso
-from lakekit.spark.schema.conform import in_shown_form
+from lakekit.spark.iceberg.published_runs import iso
+from lakekit.spark.schema.conform import for_display
 from lakekit.sql import merge_scd2 as sql
-from lakekit.sql.identifiers import moment_literal, quote
+from lakekit.sql.identifiers import ntz_literal, quote
 from lakekit.sql.line_hash import DIGEST
-from lakekit.sql.tables import ARRIVED
+from lakekit.sql.tables import ARRIVAL
+from lakekit.table_properties import EXTRACTION_TIME, REBUILT_RUNS
 
 BRANCH = f"{OWN}rebuild"
 _NEXT = {"__next": "_valid_from", "__next_to": "_valid_to"}
@@ -31,7 +32,7 @@ class Replacement:
     """All rows that a table should have, and the part of it that is replaced.
 
     rows: in the schema of the table. runs: whose records they are. since, keys: the part that
-    held at or after a moment, or that of some keys; else all of it.
+    held at or after a time, or that of some keys; otherwise all of it.
     """
 
     contract: Contract
@@ -45,7 +46,7 @@ class Replacement:
         if self.keys is not None:
             return rows.join(F.broadcast(self.keys), list(self.contract.keys), "left_semi")
         if self.since is not None:
-            end, since = F.col("_valid_to"), F.expr(moment_literal(naive_utc(self.since)))
+            end, since = F.col("_valid_to"), F.expr(ntz_literal(naive_utc(self.since)))
             return rows.where(end.isNull() | (end >= since))
         return rows
 
@@ -74,12 +75,12 @@ def difference(have: DataFrame, new: Replacement, *, once: bool = False) -> tupl
 
 
 def _fingerprint(rows: DataFrame) -> Expression:
-    """Return a digest of all columns but those of lines, and the order in which facts arrived.
+    """Return a digest of all columns but those of lines, and the order in which events arrived.
 
     Nested ones cannot be hashed: two texts stand for them.
     """
     values = []
-    for field in rows.drop(*DIGEST, ARRIVED).schema:
+    for field in rows.drop(*DIGEST, ARRIVAL).schema:
         column, kind = F.col(quote(field.name)), field.dataType.typeName()
         values.append(column.isNull())
         if kind in ("map", "array", "struct"):
@@ -89,8 +90,8 @@ def _fingerprint(rows: DataFrame) -> Expression:
     return F.xxhash64(*values)
 
 
-def publish_replacement(spark: SparkSession, new: Replacement, seen: Pin) -> int | None:
-    """Replace rows on a branch and move main to it; None if what was seen has moved since.
+def publish_replacement(spark: SparkSession, new: Replacement, baseline: Baseline) -> int | None:
+    """Replace rows on a branch and move main to it; None if the table has changed since.
 
     Returns:
         Main's new head.
@@ -98,15 +99,15 @@ def publish_replacement(spark: SparkSession, new: Replacement, seen: Pin) -> int
     Raises:
         InvariantViolatedError: The rows that stay do not fit those that come.
     """
-    table = seen.table
-    if not open_branch(spark, table, BRANCH, seen.head):
+    table = baseline.table
+    if not open_branch(spark, table, BRANCH, baseline.head):
         return None
     try:
         _replace(spark, table, new)
         head = branch_head(spark, table, BRANCH)
         if new.since is not None:
             _check(spark, table, new)
-        moved = fast_forward(spark, table, BRANCH, head, partial(seen.stands, spark))
+        moved = fast_forward(spark, table, BRANCH, head, partial(baseline.is_unchanged, spark))
         return head if moved else None
     finally:
         drop_branch(spark, table, BRANCH)
@@ -147,11 +148,11 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     end, following = F.col("_valid_to"), F.col("__next")
     clash = following.isNotNull() & (end.isNull() | (end > following))
     gaps = [*new.contract.keys, "_valid_to", "__next"]
-    # A key that was gone for a time was so in the rows that should be there, too.
+    # A key that was deleted for a time was so in the rows that should be there, too.
     holes = after.where(end < following).join(right.select(*map(quote, gaps)), gaps, "left_anti")
     # What stays on both sides is as it was.
     holes = new.part(holes.withColumn("_valid_to", F.col("__next_to")))
-    row = in_shown_form(after.where(clash).select(*keys).unionByName(holes.select(*keys))).first()
+    row = for_display(after.where(clash).select(*keys).unionByName(holes.select(*keys))).first()
     if row is not None:
         raise InvariantViolatedError(
             f"{table}: key {row.asDict()} would have versions that overlap, or a hole between two; "

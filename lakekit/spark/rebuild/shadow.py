@@ -9,12 +9,10 @@ from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.spark.iceberg.table import change_properties, load_table, properties_of, table_property
 from lakekit.spark.schema.create_tables import create_or_evolve
-from lakekit.sql.added_columns import NOTES
-from lakekit.sql.evolve import notes_stand
+from lakekit.sql.evolve import same_column_properties
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.renames import Renamings, missed_renamings, renamings, with_known_names
-
-SHADOW_OF = "lakekit.shadow-of"
+from lakekit.table_properties import ADDED_COLUMNS, SHADOW_OF
 
 
 def marked(contract: Contract, table: str) -> Contract:
@@ -66,15 +64,15 @@ def refuse_missed_renamings(
     known = properties_of(load_table(spark, shadow))
     names = spark.table(quote_table(shadow)).columns
     if missed := missed_renamings(contract, steps, names, renamings(known)):
-        told = ", ".join(f"{first} became {name}" for name, first in missed.items())
+        lost = ", ".join(f"{first} became {name}" for name, first in missed.items())
         raise SchemaMismatchError(
-            f"{table}: {told} by contracts that no run was merged by, and the contracts of its runs"
-            " do not tell it: a rebuild would lose what was held before; nothing was changed"
+            f"{table}: {lost} by contracts that no run was merged by, and the contracts of its "
+            "runs lack it: a rebuild would lose the values from before; nothing was changed"
         )
 
 
 def drop_shadow(spark: SparkSession, table: str) -> str:
-    """Drop a shadow with its companions, one that a crash left behind too; return its name."""
+    """Drop a shadow with its journal and quarantine, also after a crash; return its name."""
     names = layout.shadow_tables(table)
     *_, shadow = names
     if not spark.catalog.tableExists(shadow):
@@ -87,22 +85,22 @@ def drop_shadow(spark: SparkSession, table: str) -> str:
 
 
 def hand_over(spark: SparkSession, shadow: str, table: str, seen: Mapping[str, str]) -> bool:
-    """Let a table without history know of its later columns what the shadow has learnt.
+    """Give a table without history the shadow's record of added columns.
 
     Args:
         spark: A session whose catalog holds both.
         shadow: Identifier of the shadow.
         table: Whose shadow it is.
-        seen: The properties of the table as it was looked at.
+        seen: The properties of the table when it was read.
 
     Returns:
-        Whether it knows; not if others have told it of its columns since.
+        Whether the table has it; not if another process has changed its columns since.
     """
-    known = properties_of(load_table(spark, shadow))
-    # An empty value says something too: that they are filled.
-    told = {name: known[name] for name in NOTES if name in known}
+    added = properties_of(load_table(spark, shadow)).get(ADDED_COLUMNS.name)
+    if added is None:
+        return True
 
-    def unless_moved(properties: Mapping[str, str]) -> Mapping[str, str]:
-        return told if notes_stand(seen, properties) else {}
+    def if_unchanged(properties: Mapping[str, str]) -> Mapping[str, str]:
+        return {ADDED_COLUMNS.name: added} if same_column_properties(seen, properties) else {}
 
-    return not told or change_properties(spark, table, unless_moved)
+    return change_properties(spark, table, if_unchanged)

@@ -1,4 +1,4 @@
-"""The forms of rows: of a contract, of a table which may keep more, and for Python to show."""
+"""Rows conform to a schema: a contract's, a table's (which may keep more), or one to display."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -25,7 +25,7 @@ from lakekit.sql.identifiers import quote, quote_table
 _KEPT = "__kept_"
 
 
-def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
+def as_contract(stored: DataFrame, contract: Contract) -> DataFrame:
     """Return the rows of a table as its contract would make it.
 
     A column that is renamed has its new name, one that is new is null. Nested fields come in the
@@ -52,7 +52,7 @@ def in_contract_form(stored: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
-def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame:
+def conform_to_table(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame:
     """Give rows the columns of a table by their names, those within columns too.
 
     What the contract dropped and the table keeps is null, unless rows have it; see `dropped_names`.
@@ -70,39 +70,11 @@ def in_table_form(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame
     return rows.to(StructType([StructField(f.name, f.dataType) for f in schema]))
 
 
-def dropped_in(spark: SparkSession, rows: DataFrame, contract: Contract, table: str) -> list[str]:
-    """Return the columns as `dropped_names` does, without those that a table has no place for."""
-    names = dropped_names(rows, contract)
-    if not names:
-        # Nearly always: the table need not be looked at.
-        return []
-    have = set(_paths(spark.table(quote_table(table)).schema))
-    kinds = {
-        name: StructField(name.removeprefix(_KEPT), rows.schema[name].dataType) for name in names
-    }
-    return [name for name in names if have.issuperset(_paths(StructType([kinds[name]])))]
-
-
-def with_dropped_of(rows: DataFrame, model: DataFrame, contract: Contract) -> DataFrame:
-    """Return rows with the columns that another frame has by `dropped_names`, and no others.
-
-    What rows lack is null.
-    """
-    names, have = dropped_names(model, contract), dropped_names(rows, contract)
-    if not (names or have):
-        return rows
-    fields = [model.schema[name] for name in names]
-    rows = rows.drop(*(name for name in have if name not in names))
-    lacks = {f.name: F.lit(None).cast(f.dataType) for f in fields if f.name not in have}
-    stay = [field for field in rows.schema if field.name not in names]
-    return rows.withColumns(lacks).to(StructType([*stay, *fields]))
-
-
-def in_shown_form(rows: DataFrame) -> DataFrame:
+def for_display(rows: DataFrame) -> DataFrame:
     """Return rows whose times, nested ones too, have no zone and are those of the session's.
 
-    Of a `timestamp` Python would make a time in the zone of its process, which is none in some
-    for the first and the last day of all, and the same for two moments when clocks go back.
+    Python reads a `timestamp` in the zone of its process. Some zones cannot hold the first and the
+    last day of all, and two times look alike when clocks go back.
     """
     # By their places: two columns of a query may have one name.
     places = [f"_{number}" for number in range(len(rows.columns))]
@@ -126,7 +98,7 @@ def _shown(kind: DataType) -> DataType:
 def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:
     """Return the fields of a value that are not wanted, those within its structs too, if any.
 
-    Null where all of them are. What is within arrays and maps is not told apart.
+    Null where all of them are. Arrays and maps are not looked into.
     """
     if not (isinstance(have, StructType) and isinstance(wanted, StructType)):
         return None
@@ -144,7 +116,7 @@ def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression
 
 
 def _with_kept(rows: DataFrame) -> DataFrame:
-    """Put the fields that were kept beside their columns back into them."""
+    """Put the fields that were kept in columns of their own back where they belong."""
     for kept in [name for name in rows.columns if name.startswith(_KEPT)]:
         name = kept.removeprefix(_KEPT)
         sides = [(F.col(quote(n)), rows.schema[n].dataType) for n in (name, kept)]
@@ -169,7 +141,7 @@ def _together(
 
 
 def _paths(kind: DataType, path: str = "") -> Iterator[str]:
-    """Tell the names of all columns and of the fields within them, in lower case."""
+    """Yield the names of all columns and of the fields within them, in lower case."""
     parts: list[tuple[str, DataType]] = []
     if isinstance(kind, StructType):
         parts = [(field.name.lower(), field.dataType) for field in kind]
@@ -182,16 +154,11 @@ def _paths(kind: DataType, path: str = "") -> Iterator[str]:
         yield from _paths(part, f"{path}{name}.")
 
 
-def held_name(name: str) -> str:
-    """Return the name of what a state holds in a column that the contract has dropped."""
-    return f"__holds_{name}"
-
-
 def dropped_names(rows: DataFrame, contract: Contract) -> list[str]:
     """Return the columns that the contract has dropped and the table keeps, where rows have them.
 
-    Of a column that has lost fields only, those are kept in one of their own. What else begins
-    with two underscores, which no contract's column may, the merge has added.
+    A column that has lost some fields has these in one of its own. Other names that begin with two
+    underscores are columns of the merge: no contract may have such a name.
     """
     have = {name.lower() for name in (*(c.name for c in contract.stored), *RESERVED)}
     names = [name for name in rows.columns if name.lower() not in have]

@@ -1,6 +1,7 @@
 """CreateTables: make a table, or evolve it to its contract."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from random import uniform
 from time import sleep
@@ -13,25 +14,29 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.spark.iceberg.table import change_properties, is_stale
-from lakekit.spark.schema.describe import columns_of, describe_table, known_properties, newest_told
-from lakekit.sql.columns import new_columns
+from lakekit.spark.schema.describe import (
+    columns_of,
+    describe_table,
+    known_properties,
+    newest_extraction,
+)
+from lakekit.sql.columns import evolve_columns, new_columns
 from lakekit.sql.evolve import (
-    evolve_facts,
-    evolve_notes,
+    column_properties,
     evolve_properties,
     evolve_schema,
-    notes_stand,
+    same_column_properties,
 )
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import (
     EVERY_TABLE,
-    FACTS_DDL,
-    MODE,
+    JOURNAL_DDL,
     create_table,
     mark_latest_extracts,
     set_properties,
 )
 from lakekit.steps.jobs import CreateTablesResult
+from lakekit.table_properties import CONTRACT
 
 _ATTEMPTS = 5
 
@@ -46,8 +51,8 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
 
     Raises:
         SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
-        CommitConflictError: Others changed it, or what it knows of its columns, in each of five
-            attempts. Its companion may have its columns then; the next attempt goes on from there.
+        CommitConflictError: Others changed it, or its column properties, in each of five attempts.
+            Its journal may be evolved by then; the next attempt goes on from there.
     """
     catalog, database, name = table.split(".")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")
@@ -62,8 +67,8 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         if _evolve(spark, contract, table, changes):
             return CreateTablesResult(table=name, changes=tuple(changes))
     raise CommitConflictError(
-        f"{table}: others changed it, or what it knows of its columns, {_ATTEMPTS} times while it "
-        "was brought to its contract; let CreateTables come again"
+        f"{table}: others changed it, or its column properties, {_ATTEMPTS} times while it "
+        "was evolved to its contract; run CreateTables again"
     )
 
 
@@ -71,26 +76,26 @@ def _evolve(spark: SparkSession, contract: Contract, table: str, changes: list[s
     """Bring a table that exists to its contract, and add the statements that do to the changes.
 
     Returns:
-        Whether it is there; not if others have changed it, or what is known of its columns,
-        meanwhile.
+        Whether that is done; not if others have changed it, or its column properties, meanwhile.
     """
-    # Before the table is described: what is told afterwards may be told by who knows the columns.
-    newest = newest_told(spark, table) if new_columns(contract, columns_of(spark, table)) else ""
+    # Before the table is described: a run that is published afterwards may have the new columns.
+    adds = bool(new_columns(contract, columns_of(spark, table)))
+    newest = newest_extraction(spark, table) if adds else datetime.min
     columns, known, partition = describe_table(spark, table)
-    if not newest and new_columns(contract, columns):
+    if not adds and new_columns(contract, columns):
         return False
     schema = partial(_evolve_schema, spark, contract, table)
     statements = schema(columns, known, partition)
-    notes = evolve_notes(contract, table, columns, properties=known, newest=newest)
-    companion = partial(_evolve_companion, spark, contract, table, columns, known)
+    first = column_properties(contract, table, columns, properties=known, newest=newest)
+    journal = partial(_evolve_journal, spark, contract, table, columns, known)
     # Before the table: while that is behind, a run makes it as it should be, after a crash too.
-    if not _run(spark, companion(), companion, changes):
+    if not _run(spark, journal(), journal, changes):
         return False
-    # Before the columns are added: after a crash in between, no one could tell that they are new.
-    if notes:
-        if not change_properties(spark, table, partial(_unless_moved, known, notes)):
+    # After a crash behind ADD COLUMN, nothing else would show that the column is new.
+    if first:
+        if not change_properties(spark, table, partial(_if_unchanged, known, first)):
             return False
-        changes.append(set_properties(table, notes))
+        changes.append(set_properties(table, first))
     return _run(spark, statements, lambda: schema(*describe_table(spark, table)), changes)
 
 
@@ -99,7 +104,7 @@ def _run(
 ) -> bool:
     """Run statements, and add them to the changes; False if others are at work on the same.
 
-    `needed` tells what is still to be done.
+    `needed` returns the statements that are still to be run.
     """
     for statement in statements:
         try:
@@ -112,11 +117,11 @@ def _run(
     return True
 
 
-def _unless_moved(
-    known: Mapping[str, str], notes: Mapping[str, str], properties: Mapping[str, str]
+def _if_unchanged(
+    known: Mapping[str, str], wanted: Mapping[str, str], properties: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return notes if what they were made of (`known`) is what the properties still say."""
-    return notes if notes_stand(known, properties) else {}
+    """Return the wanted properties if those that they were derived from (`known`) still hold."""
+    return wanted if same_column_properties(known, properties) else {}
 
 
 def _evolve_schema(
@@ -127,26 +132,26 @@ def _evolve_schema(
     known: Mapping[str, str],
     partition: Sequence[str],
 ) -> list[str]:
-    """Return what brings the schema of a table to its contract, and properties of those beside.
+    """Return what brings a table's schema to its contract, and its other tables' properties.
 
     Raises:
         SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
     """
     statements = evolve_schema(contract, table, columns, properties=known, partition=partition)
-    for beside in (layout.facts_table(table), layout.quarantine_table(table)):
-        if spark.catalog.tableExists(beside):
-            statements += evolve_properties(beside, EVERY_TABLE, known_properties(spark, beside))
+    for other in (layout.journal_table(table), layout.quarantine_table(table)):
+        if spark.catalog.tableExists(other):
+            statements += evolve_properties(other, EVERY_TABLE, known_properties(spark, other))
     return statements
 
 
-def _evolve_companion(
+def _evolve_journal(
     spark: SparkSession,
     contract: Contract,
     table: str,
     has: Mapping[str, str],
     known: Mapping[str, str],
 ) -> list[str]:
-    """Return what brings a companion to the contract of its table.
+    """Return what brings a journal to the contract of its table.
 
     Args:
         spark: A session whose catalog holds the table.
@@ -158,28 +163,29 @@ def _evolve_companion(
     Raises:
         SchemaMismatchError: A renaming was cut short, and the contract does not finish it.
     """
-    facts = layout.facts_table(table)
-    if not spark.catalog.tableExists(facts):
+    journal = layout.journal_table(table)
+    if not spark.catalog.tableExists(journal):
         return []
-    columns = columns_of(spark, facts)
-    _refuse_half_renamed(contract, facts, has, columns)
-    begins = (known.get(MODE), contract.history.mode) == ("scd1", "scd2")
-    told = [mark_latest_extracts(facts, newest_told(spark, table))] if begins else []
-    return told + evolve_facts(contract, facts, columns)
+    columns = columns_of(spark, journal)
+    _refuse_half_renamed(contract, journal, has, columns)
+    before = CONTRACT.read(known)
+    begins = before is not None and (before.mode, contract.history.mode) == ("scd1", "scd2")
+    marked = [mark_latest_extracts(journal, newest_extraction(spark, table))] if begins else []
+    return marked + evolve_columns(contract, journal, columns)
 
 
 def _refuse_half_renamed(
-    contract: Contract, facts: str, has: Collection[str], columns: Collection[str]
+    contract: Contract, journal: str, has: Collection[str], columns: Collection[str]
 ) -> None:
-    """Raise if a companion would get a column, empty, that it has by the name of another contract.
+    """Raise if a journal would get an empty column that it has by another contract's name.
 
     Args:
         contract: What its table should be.
-        facts: Its identifier.
+        journal: Its identifier.
         has: The columns of its table.
         columns: Its own.
     """
-    renames, own = contract.renames(has), {name.lower() for name in FACTS_DDL}
+    renames, own = contract.renames(has), {name.lower() for name in JOURNAL_DDL}
     there = {renames.get(name, name).lower() for name in has}
     known = there | own | {column.name.lower() for column in contract.stored}
     known |= {old.lower() for old in contract.renames(columns)}
@@ -187,6 +193,6 @@ def _refuse_half_renamed(
     other = sorted(name for name in columns if name.lower() not in known)
     if lacks and other:
         raise SchemaMismatchError(
-            f"{facts}: it has {', '.join(other)} where its table has {', '.join(lacks)}, as a "
+            f"{journal}: it has {', '.join(other)} where its table has {', '.join(lacks)}, as a "
             "renaming was cut short: finish it by the contract that begins it, then change that"
         )

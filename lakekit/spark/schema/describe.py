@@ -1,4 +1,6 @@
-"""What a table is, and what it knows, as Spark and Iceberg tell it."""
+"""What a table is, as Spark and Iceberg describe it: columns, properties, partition fields."""
+
+from datetime import datetime
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
@@ -10,17 +12,17 @@ from lakekit.spark.iceberg.table import load_table, properties_of
 from lakekit.sql.identifiers import quote, quote_table
 
 
-def newest_told(spark: SparkSession, table: str) -> str:
-    """Return the newest extraction time that a table knows; the year 1 if it is empty.
+def newest_extraction(spark: SparkSession, table: str) -> datetime:
+    """Return the newest extraction time in a table, UTC; `datetime.min` if it is empty.
 
-    A run that only says what is known shows in its companion.
+    A run that repeats what the table has may show in its journal alone.
     """
-    known = spark.table(quote_table(table)).select("_ingested_at")
-    if spark.catalog.tableExists(beside := layout.facts_table(table)):
-        known = known.unionAll(spark.table(quote_table(beside)).select("_ingested_at"))
-    newest = "coalesce(max(_ingested_at), TIMESTAMP_NTZ '0001-01-01')"
-    told = known.selectExpr(f"CAST({newest} AS string) AS newest").first()
-    return str(told["newest"]) if told else ""
+    times = spark.table(quote_table(table)).select("_ingested_at")
+    if spark.catalog.tableExists(journal := layout.journal_table(table)):
+        times = times.unionAll(spark.table(quote_table(journal)).select("_ingested_at"))
+    # As text: Python would take the value for a time in the zone of its process.
+    row = times.selectExpr("CAST(max(_ingested_at) AS string) AS newest").first()
+    return datetime.fromisoformat(row["newest"]) if row and row["newest"] else datetime.min
 
 
 def describe_table(

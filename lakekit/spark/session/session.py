@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
 # Where a predicate of a contract, or a text, does not name another zone.
 IN_UTC = {"spark.sql.session.timeZone": "UTC"}
 
-# By how many cores Spark cuts files into tasks; else by those that are there at the moment.
+# The number of cores by which Spark cuts files into tasks; else the cores that are there.
 _CUT_FOR = "spark.sql.files.minPartitionNum"
 
 _ASKED_OFTEN = (
@@ -125,16 +125,16 @@ def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterat
 def steady(spark: SparkSession) -> dict[str, str]:
     """Return the settings by which a run reads the same each time that it reads.
 
-    Times are UTC. A date that cannot be is no date; Spark would stop, as an older one read it.
-    Files are cut into the same tasks, on which the number of a line depends: on a
-    cluster that grows, Spark would cut them anew with each executor that comes.
+    Times are UTC. A date that does not exist is no date; Spark would stop, as an older Spark read
+    it. Files are cut into the same tasks, on which the number of a line depends: on a cluster that
+    grows, Spark would cut them differently with each new executor.
     """
     cores = spark.conf.get(_CUT_FOR, None) or str(spark.sparkContext.defaultParallelism)
     return IN_UTC | {_CUT_FOR: cores, "spark.sql.legacy.timeParserPolicy": "CORRECTED"}
 
 
 def job_session() -> SparkSession:
-    """Get the session of a job; `--conf` tells it and those made of it what it needs."""
+    """Get the session of a job; `--conf` has its settings and those of sessions made from it."""
     return _quick(SparkSession.builder.getOrCreate())
 
 

@@ -1,4 +1,4 @@
-"""Frames on disk beside a run: written once, counted on the way, never computed again."""
+"""Frames of a run on disk: written once, counted on the way, never computed again."""
 
 from typing import Any
 from uuid import uuid4
@@ -21,12 +21,12 @@ COUNTED = {
 }
 
 
-def own_place(staging: str, run_id: str) -> str:
+def staging_of_run(staging: str, run_id: str) -> str:
     """Return a new folder for a run's change set: another process may be at work on that run."""
     return f"{staging}/{branch_name(run_id)}-{uuid4().hex[:8]}"
 
 
-def write_down(frame: DataFrame, path: str) -> DataFrame:
+def write_staged(frame: DataFrame, path: str) -> DataFrame:
     """Write a frame as Parquet, and return what was written."""
     frame.write.mode("overwrite").parquet(path)
     # With its schema given, the files are not opened to find it.
@@ -45,7 +45,7 @@ def write_counted(
     """
     spark, seen = frame.sparkSession, Observation()
     with session_settings(spark, COUNTED):
-        written = write_down(frame.observe(seen, *counts), path)
+        written = write_staged(frame.observe(seen, *counts), path)
     return written, observed(seen)
 
 

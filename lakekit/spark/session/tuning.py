@@ -1,10 +1,11 @@
-"""What is small: tables with few current versions, and runs that Spark interprets or plans once.
+"""What is small, and how Spark treats it: settings of small runs, broadcasts, calls of Java.
 
-What Java holds, as Python has it: in one call, where Py4J makes several for each entry.
+Python reads what Java holds in one call, where Py4J makes several for each entry.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark import SparkContext
@@ -12,18 +13,6 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
-# Files of current versions, and their bytes, up to which a table is small.
-FEW_FILES = 16
-FEW_BYTES = 8 << 20
-# Their bytes up to which each run writes all of them anew: a delta beside more takes less time.
-ANEW_BYTES = 2 << 20
-# Their files above which one does: each delta adds one, and a list of deleted rows for every one.
-ANEW_FILES = 8
-# Bytes of records, unpacked, up to which a batch is.
-SHORT = 16 << 20
-# Bytes of records, unpacked, and rows, up to which all that a run shuffles is little.
-LITTLE_BYTES = 64 << 20
-LITTLE_ROWS = 100_000
 # To compile plans to Java takes longer than to interpret them for so few rows, and to plan again
 # between the stages, or to fill more than one partition, longer than to run them.
 INTERPRETED = {
@@ -39,17 +28,36 @@ PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partit
 PUBLISHED_ONCE = PLANNED_ONCE | {"spark.sql.shuffle.partitions": "4"}
 
 
-def are_few(sizes: Sequence[int]) -> bool:
-    """Whether files of current versions, of so many bytes each, are those of a small table."""
-    return len(sizes) <= FEW_FILES and sum(sizes) <= FEW_BYTES
+@dataclass(frozen=True)
+class Tuning:
+    """What counts as small; bytes of records are unpacked.
+
+    few_files, few_bytes: files of current versions up to which a table is small. rewrite_bytes:
+    their bytes up to which a run writes all of them again: a delta takes more time. rewrite_files:
+    their number above which it does: each delta adds a file, and a list of deleted rows for every
+    file. short_bytes: records up to which a batch is short. little_bytes, little_rows: up to which
+    everything that a run shuffles is little.
+    """
+
+    few_files: int = 16
+    few_bytes: int = 8 << 20
+    rewrite_bytes: int = 2 << 20
+    rewrite_files: int = 8
+    short_bytes: int = 16 << 20
+    little_bytes: int = 64 << 20
+    little_rows: int = 100_000
+
+    def are_few(self, sizes: Sequence[int]) -> bool:
+        """Whether files of current versions, of so many bytes each, are those of a small table."""
+        return len(sizes) <= self.few_files and sum(sizes) <= self.few_bytes
+
+    def are_rewritten(self, sizes: Sequence[int]) -> bool:
+        """Whether a run writes all current versions of such files again."""
+        small = sum(sizes) <= self.rewrite_bytes or len(sizes) > self.rewrite_files
+        return self.are_few(sizes) and small
 
 
-def are_written_anew(sizes: Sequence[int]) -> bool:
-    """Whether a run writes all current versions of such files anew."""
-    return are_few(sizes) and (sum(sizes) <= ANEW_BYTES or len(sizes) > ANEW_FILES)
-
-
-def plain(held: Any) -> Any:
+def to_python(held: Any) -> Any:
     """Return a Java map, set or list of texts, numbers and nulls as Python's."""
     context: Any = SparkContext
     mapper = context._jvm.com.fasterxml.jackson.databind.ObjectMapper()
@@ -58,38 +66,42 @@ def plain(held: Any) -> Any:
 
 def observed(observation: Observation) -> dict[str, Any]:
     """Return what was counted, by name, once the action is done that counts it."""
-    told: Any = observation
-    counts: dict[str, Any] = plain(told._jo.getAsJava())
+    java: Any = observation
+    counts: dict[str, Any] = to_python(java._jo.getAsJava())
     return counts
 
 
-# Keys that are sent to every worker; if there are more, the table is shuffled to them.
-MOST_SENT = 5_000_000
+# Keys that are sent to every worker. More are not: the table is shuffled to them.
+MOST_BROADCAST = 5_000_000
 
 
 # What so many keys are by Spark's estimate, at most.
-_SENT_BYTES = str(2 << 30)
+_BROADCAST_BYTES = str(2 << 30)
 
 
-def sent(rows: DataFrame, count: int) -> DataFrame:
+def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
     """Let a join send rows to every worker, unless they are too many for one."""
-    return F.broadcast(rows) if count <= MOST_SENT else rows
+    return F.broadcast(rows) if count <= MOST_BROADCAST else rows
 
 
-def sent_by_size(count: int) -> dict[str, str]:
-    """Return the settings by which the size of rows, not a hint, lets a join send them; see `sent`.
+def broadcast_setting(count: int) -> dict[str, str]:
+    """Return the settings by which the size of rows, not a hint, lets a join send them.
 
     Args:
         count: How many rows.
     """
-    return {"spark.sql.autoBroadcastJoinThreshold": _SENT_BYTES} if count <= MOST_SENT else {}
+    return (
+        {"spark.sql.autoBroadcastJoinThreshold": _BROADCAST_BYTES}
+        if count <= MOST_BROADCAST
+        else {}
+    )
 
 
-def kept_apart(value: Expression, flag: Expression) -> Expression:
+def runtime_literal(value: Expression, flag: Expression) -> Expression:
     """Return a value of this run in a form that does not become part of compiled code.
 
-    Else no later run would find that code again, and Java would begin anew with it. Compiled code
-    only refers to an array, and Spark does not look whether both of its elements are the same.
+    Otherwise no later run would find that code again, and Java would compile it again. Compiled
+    code only refers to an array, and Spark does not check whether both elements are the same.
 
     Args:
         value: A literal.

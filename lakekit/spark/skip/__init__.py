@@ -1,1 +1,1 @@
-"""Skip what has not changed: lines that are not parsed, rows that are not compared."""
+"""Skip what has not changed: lines that a current version shows are neither parsed nor compared."""

@@ -4,39 +4,37 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakekit import layout
-from lakekit.batch import RUN_ID
 from lakekit.errors import InvariantViolatedError
 from lakekit.spark.iceberg.published_runs import published_runs
 from lakekit.spark.iceberg.table import load_table
 from lakekit.spark.plan.plan import Plan
-from lakekit.spark.read.parse import read_batch
-from lakekit.spark.run import Merge
+from lakekit.spark.read.parse import read_records
+from lakekit.spark.run import MergeRun
 from lakekit.sql.identifiers import literal, quote_table
 from lakekit.sql.tables import create_quarantine_table
+from lakekit.table_properties import RUN_ID
 
-REASONS = {
-    "tie": "another record of the key and sequence has other content",
-    "late": "its sequence is not after what is known of the key",
-}
+# Why a late record is rejected.
+LATE_FAULT = "its sequence is not after what is recorded of the key"
 
 
-def quarantine(merge: Merge, plan: Plan) -> None:
+def quarantine(run: MergeRun, plan: Plan) -> None:
     """Append the rejected records of a run to `{table}_quarantine`.
 
-    What an attempt before has left there gives way: main may have moved, and more be late now.
+    Those of an earlier attempt are replaced: main may have moved, and more records be late now.
 
     Raises:
         InvariantViolatedError: Others were found than were counted; nothing is published.
     """
-    spark, run_id, count = merge.spark, merge.batch.run_id, plan.result.quarantined
-    name = layout.quarantine_table(merge.table)
-    if spark.catalog.tableExists(name) and _tells_of(spark, name, run_id, look=count > 0):
+    spark, run_id, count = run.spark, run.batch.run_id, plan.metrics.quarantined
+    name = layout.quarantine_table(run.table)
+    if spark.catalog.tableExists(name) and _has_rows_of(spark, name, run_id, look=count > 0):
         spark.sql(f"DELETE FROM {quote_table(name)} WHERE _run_id = {literal(run_id)}")
     if not count:
         return
-    spark.sql(create_quarantine_table(merge.contract, name))
-    rejected(merge, plan).withColumns(
-        {"_run_id": F.lit(run_id), "_ingested_at": merge.moment}
+    spark.sql(create_quarantine_table(run.contract, name))
+    rejected(run, plan).withColumns(
+        {"_run_id": F.lit(run_id), "_ingested_at": run.extracted}
     ).writeTo(quote_table(name)).option(f"snapshot-property.{RUN_ID}", run_id).append()
     added = _added(spark, name, run_id)
     if added != count:
@@ -45,7 +43,7 @@ def quarantine(merge: Merge, plan: Plan) -> None:
         )
 
 
-def _tells_of(spark: SparkSession, name: str, run_id: str, *, look: bool) -> bool:
+def _has_rows_of(spark: SparkSession, name: str, run_id: str, *, look: bool) -> bool:
     """Whether a quarantine has rows of a run; its snapshots show it until they expire."""
     if run_id in published_runs(spark, name):
         return True
@@ -60,19 +58,15 @@ def _added(spark: SparkSession, name: str, run_id: str) -> int:
     return int(load_table(spark, name).snapshot(snapshot).summary().get("added-records") or 0)
 
 
-def rejected(merge: Merge, plan: Plan) -> DataFrame:
+def rejected(run: MergeRun, plan: Plan) -> DataFrame:
     """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
-    records = plan.records or read_batch(merge)
+    records = plan.records or read_records(run)
     rows = records.where("__fault IS NOT NULL")
-    if plan.set_aside is not None:
-        reason = F.create_map(*[F.lit(part) for pair in REASONS.items() for part in pair])
-        place = ("_source_file", "__start", "__line")
-        told = plan.set_aside.select(
-            *[F.col(f"__position.{name}").alias(name) for name in place],
-            reason[F.col("__aside")].alias("__why"),
-        )
-        aside = records.drop("__fault").join(F.broadcast(told), list(place))
-        rows = rows.unionByName(aside.withColumnRenamed("__why", "__fault"))
+    if plan.rejected_late is not None:
+        place = ("_source_file", "__block_start", "__line")
+        late = plan.rejected_late.select(*[F.col(f"__position.{name}") for name in place])
+        late = records.join(F.broadcast(late), list(place))
+        rows = rows.unionByName(late.withColumn("__fault", F.lit(LATE_FAULT)))
     return rows.select(
         F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"
     )

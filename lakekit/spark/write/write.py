@@ -1,139 +1,133 @@
-"""What a plan writes on its branch: a delta, or of small tables all current versions.
+"""What a plan writes on its branch: a delta, or all current versions of a small table.
 
-A delta is two commits: a MERGE that closes, and an append that opens. Where the current versions
-are few, to write them anew together with those that close is one commit, and no delete files.
-
-The MERGEs of a delta: they close versions, take them out, and write their digests down.
+A delta is two commits: a MERGE that closes versions, and an append that opens them. Where the
+current versions are few, they are written again with those that close: one commit, no delete files.
 """
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
 
-from lakekit.batch import RUN_ID
 from lakekit.spark.diff import order
-from lakekit.spark.iceberg.published_runs import EXTRACTION_TIME, iso
+from lakekit.spark.iceberg.published_runs import iso
 from lakekit.spark.plan.plan import Plan
-from lakekit.spark.run import Merge
-from lakekit.spark.schema.conform import dropped_names, in_table_form
+from lakekit.spark.run import MergeRun
+from lakekit.spark.schema.conform import conform_to_table, dropped_names
 from lakekit.spark.session.session import session_settings
-from lakekit.spark.session.tuning import kept_apart, sent, sent_by_size
+from lakekit.spark.session.tuning import broadcast_if_small, broadcast_setting, runtime_literal
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
-from lakekit.sql.tables import marks
+from lakekit.table_properties import EXTRACTION_TIME, RUN_ID
 
 
-def write(merge: Merge, branch: str, plan: Plan) -> None:
-    """Write what a plan closes and opens; nothing shows before main moves to the branch."""
-    appends = merge.contract.history.mode == "append"
-    rows = _records(merge, plan) if appends else _versions(merge, plan)
-    # Before anything is written it is known that the table has the columns.
-    rows = in_table_form(merge.spark, rows, merge.table)
+def write(run: MergeRun, branch: str, plan: Plan) -> None:
+    """Write what a plan closes and opens; nothing is visible before main moves to the branch."""
+    appends = run.contract.history.mode == "append"
+    rows = _records(run, plan) if appends else _versions(run, plan)
+    # A table without one of the columns is refused before anything is written.
+    rows = conform_to_table(run.spark, rows, run.table)
     if appends:
-        _append(merge, branch, rows)
-    elif _is_delta(merge, plan):
-        close(merge, branch, plan)
-        renew_digests(merge, branch, plan)
-        _append(merge, branch, rows)
+        _writer(run, branch, rows).append()
+    elif _is_delta(run, plan):
+        _close(run, branch, plan)
+        _renew_digests(run, branch, plan)
+        _writer(run, branch, rows).append()
     else:
-        _overwrite(merge, branch, plan, rows)
+        _overwrite(run, branch, plan, rows)
 
 
-def _is_delta(merge: Merge, plan: Plan) -> bool:
+def _is_delta(run: MergeRun, plan: Plan) -> bool:
     """Whether versions change in their place, or many current ones would not change."""
-    settles = plan.settled is not None and plan.settled.versions is not None
-    return settles or plan.digests is not None or not merge.writes_anew
+    late = plan.rederived is not None and plan.rederived.versions is not None
+    return late or plan.digests is not None or not run.rewrites_current
 
 
-def _append(merge: Merge, branch: str, rows: DataFrame) -> None:
-    _writer(merge, branch, rows).append()
-
-
-def _overwrite(merge: Merge, branch: str, plan: Plan, rows: DataFrame) -> None:
-    """Write all current versions anew, with those that end and the rows of those that begin."""
-    ends, target = ending(merge, plan), sql.branch_of(merge.table, branch)
-    current = merge.spark.table(target).where("_is_current")
-    both = current.join(F.broadcast(ends), list(merge.contract.keys), "left")
+def _overwrite(run: MergeRun, branch: str, plan: Plan, rows: DataFrame) -> None:
+    """Write all current versions again, with those that end and the rows of those that begin."""
+    ends, target = _ending(run, plan), sql.branch_of(run.table, branch)
+    current = run.spark.table(target).where("_is_current")
+    both = current.join(F.broadcast(ends), list(run.contract.keys), "left")
     ended = F.col("__at").isNotNull()
     now = {"_is_current": ~ended, "_valid_to": F.col("__at")}
     now |= {name: F.when(~ended, F.col(name)) for name in DIGEST}
     kept = both.where("NOT coalesce(__drop, false)").withColumns(now).drop("__at", "__drop")
-    _writer(merge, branch, kept.unionByName(rows)).overwrite(F.col("_is_current"))
+    _writer(run, branch, kept.unionByName(rows)).overwrite(F.col("_is_current"))
 
 
-def _writer(merge: Merge, branch: str, rows: DataFrame) -> DataFrameWriterV2:
-    evidence = {RUN_ID: merge.batch.run_id, EXTRACTION_TIME: iso(merge.batch)}
-    writer = rows.writeTo(sql.branch_of(merge.table, branch))
-    for name, value in evidence.items():
-        writer = writer.option(f"snapshot-property.{name}", value)
-    return writer
+def _writer(run: MergeRun, branch: str, rows: DataFrame) -> DataFrameWriterV2:
+    writer = rows.writeTo(sql.branch_of(run.table, branch))
+    writer = writer.option(f"snapshot-property.{RUN_ID}", run.batch.run_id)
+    return writer.option(f"snapshot-property.{EXTRACTION_TIME}", iso(run.batch))
 
 
-def _records(merge: Merge, plan: Plan) -> DataFrame:
+def _records(run: MergeRun, plan: Plan) -> DataFrame:
     """Return the records that a plan appends, in the table's schema."""
-    columns = [F.col(quote(c.name)) for c in merge.contract.stored]
-    return plan.staged.select(
-        *columns, merge.moment.alias("_ingested_at"), "_source_file", "_row_hash"
-    )
+    columns = [F.col(quote(c.name)) for c in run.contract.stored]
+    ingested = run.extracted.alias("_ingested_at")
+    return plan.staged.select(*columns, ingested, "_source_file", "_row_hash")
 
 
-def _versions(merge: Merge, plan: Plan) -> DataFrame:
+def _versions(run: MergeRun, plan: Plan) -> DataFrame:
     """Return the versions that a plan writes, in the table's schema."""
-    contract, staged, act = merge.contract, plan.staged, F.col("__act")
-    shown = ["open", "overwrite"]
-    if marks(contract):
-        shown.append("delete")
-    rows = staged.where(act.isin(shown))
-    if contract.history.mode == "scd1":
-        rows = rows.where("__until IS NULL")
-    start = F.when(F.col("__gone"), F.col("__moment")).otherwise(F.col("__start"))
-    rows = _with_kept(merge, plan, rows) if plan.drops else rows
-    rows = rows.withColumn("__ingested", kept_apart(merge.moment, F.col("__gone")))
-    versions = _select(merge, rows, start, F.col("__until"))
-    if plan.settled and plan.settled.versions is not None:
-        fresh = plan.settled.versions.where("__change IN ('insert', 'replace')")
-        settled = _select(merge, fresh, F.col("__from"), F.col("__to"))
-        versions = versions.unionByName(settled, allowMissingColumns=True)
+    staged, deleted = plan.staged, F.col("__deleted")
+    written = ["open", "overwrite"]
+    if run.state.marks_deletes:
+        written.append("delete")
+    rows = staged.where(F.col("__action").isin(written))
+    if run.contract.history.mode == "scd1":
+        rows = rows.where("__valid_to IS NULL")
+    rows = rows.withColumn("__ingested", runtime_literal(run.extracted, deleted))
+    rows = _with_kept(run, plan, rows) if plan.rewrites else rows
+    start = F.when(deleted, F.col("__event_time")).otherwise(F.col("__valid_from"))
+    versions = _select(run, rows, start)
+    if plan.rederived and plan.rederived.versions is not None:
+        late = plan.rederived.versions.where("__change IN ('insert', 'replace')")
+        late = _select(run, late, F.col("__valid_from"))
+        versions = versions.unionByName(late, allowMissingColumns=True)
     return versions
 
 
-def _with_kept(merge: Merge, plan: Plan, rows: DataFrame) -> DataFrame:
-    """Let a version that is renewed keep what it holds in columns that the contract has dropped.
+def _with_kept(run: MergeRun, plan: Plan, rows: DataFrame) -> DataFrame:
+    """Let a version that is renewed keep its values of columns that the contract has dropped.
 
-    So it does in untracked ones if they stay as they are, when it gets first values of later
-    columns; exact histories derive such keys anew.
+    Where untracked columns are never renewed, it keeps these too. If late changes are exact, it
+    then keeps the extraction time of its first record, by which that ranks, and shows no line.
     """
-    contract, current, keys = merge.contract, merge.current(), list(merge.contract.keys)
-    dropped = dropped_names(current, contract)
-    stay = [] if contract.overwrites else [c.name for c in contract.untracked]
-    if not (dropped or stay):
+    contract, current, keys = run.contract, run.state.current, list(run.contract.keys)
+    again = F.col("__action") == "overwrite"
+    kept = {name: name for name in dropped_names(current, contract)}
+    if not contract.overwrites:
+        kept |= {column.name: column.name for column in contract.untracked}
+        if contract.history.exact:
+            kept["_ingested_at"] = "__ingested"
+            none = {name: F.when(~again, F.col(name)) for name in DIGEST if name in rows.columns}
+            rows = rows.withColumns(none) if none else rows
+    if not kept:
         return rows
-    renewed = sent(rows.where("__act = 'overwrite'").select(*merge.keys), plan.touched)
-    names = [F.col(quote(name)).alias(f"__held_{name}") for name in (*dropped, *stay)]
-    held = current.join(renewed, keys, "left_semi").select(*merge.keys, *names)
-    both, again = rows.join(held, keys, "left"), F.col("__act") == "overwrite"
-    kept = {name: F.when(again, F.col(quote(f"__held_{name}"))) for name in dropped}
-    kept |= {
-        name: F.when(again, F.col(quote(f"__held_{name}"))).otherwise(F.col(quote(name)))
-        for name in stay
-    }
-    return both.withColumns(kept)
+    renewed = broadcast_if_small(rows.where(again).select(*run.keys), plan.touched)
+    held = current.join(renewed, keys, "left_semi")
+    held = held.select(*run.keys, F.struct(*map(quote, kept)).alias("__current"))
+    both = rows.join(held, keys, "left")
+    for name, written in kept.items():
+        value = F.when(again, F.col(f"__current.{quote(name)}"))
+        if written in rows.columns:
+            value = value.otherwise(F.col(quote(written)))
+        both = both.withColumn(written, value)
+    return both.drop("__current")
 
 
-def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -> DataFrame:
-    contract = merge.contract
-    gone = F.col("__gone")
-    deleted = [gone.alias("_is_deleted")] if marks(contract) else []
+def _select(run: MergeRun, rows: DataFrame, start: Expression) -> DataFrame:
+    contract, deleted, end = run.contract, F.col("__deleted"), F.col("__valid_to")
     content = [
         F.col(quote(c.name))
         if c.name in contract.keys
-        else F.when(~gone, F.col(quote(c.name))).alias(c.name)
+        else F.when(~deleted, F.col(quote(c.name))).alias(c.name)
         for c in contract.stored
     ]
     return rows.select(
         *content,
-        # Of what a late change has cut it is that of its own record, which ranks by it.
+        # A version that a late change cuts keeps that of its own record, which ranks by it.
         F.col("__ingested").alias("_ingested_at"),
         "_source_file",
         end.isNull().alias("_is_current"),
@@ -141,60 +135,61 @@ def _select(merge: Merge, rows: DataFrame, start: Expression, end: Expression) -
         end.alias("_valid_to"),
         F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
         *_digest(rows, end),
-        *deleted,
+        *([deleted.alias("_is_deleted")] if run.state.marks_deletes else []),
         *[quote(name) for name in dropped_names(rows, contract)],
     )
 
 
 def _digest(rows: DataFrame, end: Expression) -> list[Expression]:
-    """Return the digest of the line that a current version shows, if it is known which."""
+    """Return the digest of the line that a current version shows, where there is one."""
     if not {*DIGEST} <= {*rows.columns}:
         return [F.lit(None).cast("bigint").alias(name) for name in DIGEST]
-    shows = ~F.col("__gone") & end.isNull()
+    shows = ~F.col("__deleted") & end.isNull()
     return [F.when(shows, F.col(name)).alias(name) for name in DIGEST]
 
 
-def ending(merge: Merge, plan: Plan) -> DataFrame:
-    """Return the keys whose current version ends `__at`, or is written anew (`__drop`)."""
-    ends = plan.staged.where(f"{order.CLOSES} OR (__first AND __replaced)")
-    drop = F.lit(True) if merge.contract.history.mode == "scd1" else F.col("__replaced")
-    return ends.select(*merge.keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
+def _ending(run: MergeRun, plan: Plan) -> DataFrame:
+    """Return the keys whose current version ends `__at`, or is written again (`__drop`)."""
+    ends = plan.staged.where(f"{order.CLOSES} OR (__first AND __rewritten)")
+    drop = F.lit(True) if run.contract.history.mode == "scd1" else F.col("__rewritten")
+    return ends.select(*run.keys, F.col("__close_at").alias("__at"), drop.alias("__drop"))
 
 
-def close(merge: Merge, branch: str, plan: Plan) -> None:
-    """Close what ends, and take out what is written anew."""
-    contract, table, keys = merge.contract, merge.table, merge.keys
-    if plan.closes or plan.drops:
+def _close(run: MergeRun, branch: str, plan: Plan) -> None:
+    """Close the versions that end, and remove those that are written again."""
+    contract, table, keys = run.contract, run.table, run.keys
+    if plan.closes or plan.rewrites:
         view = f"closing_{branch}"
-        sent(ending(merge, plan), plan.touched).createOrReplaceTempView(view)
-        drops = plan.drops or contract.history.mode == "scd1"
+        ending = broadcast_if_small(_ending(run, plan), plan.touched)
+        ending.createOrReplaceTempView(view)
+        drops = plan.rewrites or contract.history.mode == "scd1"
         statement = sql.close_versions(table, branch, contract.keys, view, drop=drops)
-        _run_sent(merge, statement, plan.touched)
-    if plan.settled and plan.settled.versions is not None:
-        ends = plan.settled.versions.where("__change IN ('close', 'replace', 'drop')")
+        _run_broadcast(run, statement, plan.touched)
+    if plan.rederived and plan.rederived.versions is not None:
+        ends = plan.rederived.versions.where("__change IN ('close', 'replace', 'drop')")
         narrow = ends.select(
-            *keys, "__from", F.col("__to").alias("__at"),
+            *keys, "__valid_from", F.col("__valid_to").alias("__at"),
             (F.col("__change") != "close").alias("__drop"),
         )  # fmt: skip
         view = f"changing_{branch}"
-        sent(narrow, plan.settled.changes).createOrReplaceTempView(view)
+        broadcast_if_small(narrow, plan.rederived.changes).createOrReplaceTempView(view)
         statement = sql.change_versions(table, branch, contract.keys, view)
-        _run_sent(merge, statement, plan.settled.changes)
+        _run_broadcast(run, statement, plan.rederived.changes)
 
 
-def _run_sent(merge: Merge, statement: str, rows: int) -> None:
-    """Run a MERGE whose source of so many rows is sent to every worker, unless they are too many.
-
-    Spark gives the join of one that updates a hint of its own, and overlooks that of its source.
-    """
-    with session_settings(merge.spark, sent_by_size(rows)):
-        merge.spark.sql(statement)
-
-
-def renew_digests(merge: Merge, branch: str, plan: Plan) -> None:
-    """Write down which lines current versions show, if a plan asks for it."""
+def _renew_digests(run: MergeRun, branch: str, plan: Plan) -> None:
+    """Write which lines current versions show, if a plan asks for it."""
     if plan.digests is not None:
         view = f"digests_{branch}"
         plan.digests.createOrReplaceTempView(view)
-        statement = sql.renew_digests(merge.table, branch, merge.contract.keys, view)
-        _run_sent(merge, statement, plan.result.unchanged)
+        statement = sql.renew_digests(run.table, branch, run.contract.keys, view)
+        _run_broadcast(run, statement, plan.metrics.unchanged)
+
+
+def _run_broadcast(run: MergeRun, statement: str, rows: int) -> None:
+    """Run a MERGE whose source of so many rows is broadcast, unless there are too many.
+
+    Spark gives the join of a MERGE that updates a hint of its own, and ignores that of its source.
+    """
+    with session_settings(run.spark, broadcast_setting(rows)):
+        run.spark.sql(statement)

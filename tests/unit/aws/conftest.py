@@ -1,4 +1,4 @@
-"""What the tests of the adapters share: recorded answers of their services."""
+"""Recorded answers of services, for the tests of the adapters."""
 
 from collections.abc import Iterator
 from typing import Any

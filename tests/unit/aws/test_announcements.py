@@ -1,4 +1,4 @@
-"""What is told of a load, against recorded answers of EventBridge."""
+"""Announcements of a load, against recorded answers of EventBridge."""
 
 import json
 
@@ -15,7 +15,7 @@ LOADED = TableLoaded(
 )  # fmt: skip
 
 
-def test_tells_of_a_load_in_an_event_and_in_metrics(
+def test_announces_a_load_in_an_event_and_in_metrics(
     stubs: Stubs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     detail = {"database": "db", **LOADED.model_dump(mode="json")}

@@ -48,7 +48,7 @@ def test_metadata_that_a_commit_took_away_is_read_again(stubs: Stubs) -> None:
     point_at(stubs)
     stubs.refuse("s3", "get_object", "NoSuchKey", 404)
 
-    with pytest.raises(StorageUnavailableError, match="is gone"):
+    with pytest.raises(StorageUnavailableError, match="does not exist any more"):
         read_table(stubs)
 
 

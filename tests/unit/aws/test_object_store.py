@@ -74,7 +74,7 @@ def test_puts_only_over_the_object_that_was_read(store: ObjectStore) -> None:
     with pytest.raises(PreconditionFailedError):
         store.put("a", b"3", if_match=etag)
     with pytest.raises(PreconditionFailedError):
-        store.put("gone", b"3", if_match=etag)
+        store.put("missing", b"3", if_match=etag)
 
     assert store.get("a") == b"2"
 

@@ -14,7 +14,7 @@ def test_reads_the_text_of_a_secret(stubs: Stubs) -> None:
 
 
 @pytest.mark.parametrize("code", ["ResourceNotFoundException", "AccessDeniedException"])
-def test_a_secret_that_cannot_be_read_is_told_by_its_name(stubs: Stubs, code: str) -> None:
+def test_a_secret_that_cannot_be_read_is_reported_by_its_name(stubs: Stubs, code: str) -> None:
     stubs.refuse("secretsmanager", "get_secret_value", code)
 
     with pytest.raises(SourceRejectedError, match=f"secret n: {code}"):

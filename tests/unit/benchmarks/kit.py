@@ -1,4 +1,4 @@
-"""What the tests of reports share: contestants as if they were measured."""
+"""Contestants as if they were measured, for the tests of reports."""
 
 from benchmarks.summary import summarise
 
@@ -27,6 +27,6 @@ def summary(*workloads, **others):
 
 
 def contestant(*seconds, correct=True, written=10, read=5):
-    verdict = {"correct": correct, "missing": 0, "unexpected": 3, "columns": {"city": 3}}
+    check = {"correct": correct, "missing": 0, "unexpected": 3, "columns": {"city": 3}}
     runs = [_run(s, written, read) for s in seconds]
-    return {"about": "", "runs": runs, "files": {"data": 2}, "verdict": verdict}
+    return {"about": "", "runs": runs, "files": {"data": 2}, "check": check}

@@ -1,4 +1,4 @@
-"""The aims beside what a run has measured."""
+"""The aims, and what a run has measured."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_without_its_contestants_an_aim_is_not_judged():
 
 
 @pytest.mark.parametrize("keys", ["50 k", "2.5 M", "20 M"])
-def test_of_other_sizes_nothing_is_judged(keys):
+def test_aims_are_for_the_large_size_only(keys):
     other = LARGE.replace("2 M", keys)
     faster = {"article_mor": {"ratio_to_lakekit": 9.0}}
 

@@ -1,4 +1,4 @@
-"""What of a benchmark is a fault of Lakekit, and what is a result."""
+"""Which outcomes of a benchmark are faults of Lakekit, and which are results."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_an_expectation_that_the_model_does_not_share_is_a_fault():
 
 
 @pytest.mark.parametrize("found", [{"wrong": ["one_03"]}, {"correct": False}])
-def test_a_wrong_table_beside_the_batches_is_a_fault(found):
+def test_a_wrong_table_apart_from_the_batches_is_a_fault(found):
     assert faults(summary(small=found)) == ["small: lakekit's table is wrong"]
 
 

@@ -47,11 +47,11 @@ def test_a_version_begins_when_its_record_says_in_the_day_before_the_extract(tmp
 
     assert len({at for _, _, at in rows}) > 50
     assert all(said == at for _, said, at in rows)
-    assert min(at for _, _, at in rows) > data.moment(0) - timedelta(days=1)
-    assert max(at for _, _, at in rows) <= data.moment(2)
+    assert min(at for _, _, at in rows) > data.extraction_time(0) - timedelta(days=1)
+    assert max(at for _, _, at in rows) <= data.extraction_time(2)
 
 
-def test_a_record_that_says_the_same_says_the_same_moment(tmp_path):
+def test_a_record_that_says_the_same_has_the_same_time(tmp_path):
     load = Workload(keys=300, history=1, changed=0.0, new=0.0, deleted=0.0, runs=1, sequence=True)
     data = build(load, tmp_path)
 
@@ -73,16 +73,16 @@ def test_a_full_batch_holds_the_shares_that_its_workload_names(tmp_path):
     data = build(load, tmp_path)
 
     with connect() as db:
-        opened, new, gone = db.execute(
-            "SELECT count_if(since = moment), count_if(since = moment AND id >= 10000), "
-            "count(until) - count_if(since = moment AND id < 10000) "
-            f"FROM '{data.versions}', (SELECT TIMESTAMP '2024-06-01' AS moment)"
+        opened, new, deleted = db.execute(
+            "SELECT count_if(since = batch_time), count_if(since = batch_time AND id >= 10000), "
+            "count(until) - count_if(since = batch_time AND id < 10000) "
+            f"FROM '{data.versions}', (SELECT TIMESTAMP '2024-06-01' AS batch_time)"
         ).fetchone()
 
     assert new == 200
     assert opened - new == pytest.approx(1000, rel=0.1)
-    assert gone == pytest.approx(300, rel=0.2)
-    assert len(_records(data, 0)) == 10_000 - gone + new
+    assert deleted == pytest.approx(300, rel=0.2)
+    assert len(_records(data, 0)) == 10_000 - deleted + new
 
 
 def test_an_unchanged_batch_repeats_the_current_rows(tmp_path):
@@ -138,7 +138,9 @@ def _records(data, number):
     return sorted((json.loads(line) for line in lines), key=lambda record: record["customer_id"])
 
 
-def test_what_finds_no_room_in_memory_leaves_nothing_where_one_stands(tmp_path, monkeypatch):
+def test_what_finds_no_room_in_memory_leaves_nothing_in_the_working_directory(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
 
     with connect() as db:

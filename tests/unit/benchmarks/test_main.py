@@ -1,4 +1,4 @@
-"""The command's exit tells whether Lakekit was right, and its options what all contestants get."""
+"""The command's exit shows whether Lakekit was right; its options apply to all contestants."""
 
 import pytest
 
@@ -6,9 +6,9 @@ from benchmarks import __main__ as commands
 from benchmarks import report
 from benchmarks.workloads import full
 
-RIGHT = {"about": "", "runs": 2 * [{"seconds": 1.0, "peak_rss": 1}], "verdict": {"correct": True}}
+RIGHT = {"about": "", "runs": 2 * [{"seconds": 1.0, "peak_rss": 1}], "check": {"correct": True}}
 WRONG = RIGHT | {
-    "verdict": {"correct": False, "missing": 1, "unexpected": 0, "columns": {}},
+    "check": {"correct": False, "missing": 1, "unexpected": 0, "columns": {}},
 }
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_table_of_lakekit_fails_the_command(run, lakekit, code, capsys):
         ({"error": "Traceback ...", "text": "failed"}, 1),
     ],
 )
-def test_a_measurement_beside_the_batches_fails_the_command(run, other, code):
+def test_a_measurement_apart_from_the_batches_fails_the_command(run, other, code):
     assert run("small", other=other)[0] == code
     assert run(other=other)[0] == code
 
@@ -77,7 +77,7 @@ def test_all_get_the_heap_that_the_largest_snapshots_need_but_in_the_quick_set(
         (["--history", "1", "--sequence"], ["lakekit", "floor"]),
     ],
 )
-def test_only_who_takes_the_moment_from_the_record_merges_with_a_sequence(run, arguments, names):
+def test_only_who_takes_the_time_from_the_record_merges_with_a_sequence(run, arguments, names):
     measured = []
 
     run(*arguments, "--contestants", "lakekit,floor,article_mor", measured=measured)

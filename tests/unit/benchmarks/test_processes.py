@@ -38,7 +38,7 @@ def started():
 
 
 def state(process_id):
-    """The letter by which the kernel tells what a process does; empty if there is none."""
+    """The kernel's letter for what a process does; empty if there is none."""
     try:
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -61,13 +61,13 @@ def worker():
     assert worker.guard.poll() is not None
 
 
-def test_a_contestant_stands_still_between_commands(worker):
+def test_a_contestant_is_stopped_between_commands(worker):
     assert [worker.ask(word) for word in ("open", "run")] == ["open", "run"]
 
     assert becomes(worker.process.pid, "T")
 
 
-def test_one_that_ended_is_told_from_one_that_says_nothing(worker):
+def test_one_that_ended_differs_from_one_that_says_nothing(worker):
     os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.wait()
 

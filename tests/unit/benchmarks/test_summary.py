@@ -58,7 +58,7 @@ def test_an_absent_and_a_failed_contestant_stay_in_the_report_with_their_reasons
     assert "- dbt: run: no answer" in text
 
 
-def test_a_wrong_result_is_told_beside_its_time():
+def test_a_wrong_result_is_shown_next_to_its_time():
     measured = measurement(sqlmesh=contestant(9, 2, correct=False))
 
     text = markdown({"machine": MACHINE, "workloads": [summarise(measured)]})
@@ -77,7 +77,7 @@ def test_a_contestant_of_another_kind_is_marked_as_apart():
     assert "another kind of engine" in text
 
 
-def test_the_ratios_of_bytes_stand_beside_them_in_the_table():
+def test_the_ratios_of_bytes_are_next_to_them_in_the_table():
     mega = 1_000_000
     measured = measurement(
         lakekit=contestant(9, 2, read=12 * mega, written=30 * mega),
@@ -100,20 +100,20 @@ def test_the_cells_of_every_row_are_as_many_as_those_of_the_head():
     assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
 
 
-def test_what_the_model_says_of_the_expectation_is_told():
+def test_what_the_model_says_of_the_expectation_is_shown():
     part = summarise(measurement(lakekit=contestant(9, 2)))
-    told = [
+    texts = [
         markdown({"machine": MACHINE, "workloads": [{**part, MODEL: agrees}]})
         for agrees in (True, False, None)
     ]
 
-    assert "The expected table agrees with the independent model." in told[0]
-    assert "The expected table DISAGREES with the independent model." in told[1]
-    assert "model" not in told[2]
+    assert "The expected table agrees with the independent model." in texts[0]
+    assert "The expected table DISAGREES with the independent model." in texts[1]
+    assert "model" not in texts[2]
 
 
 @pytest.mark.parametrize("extract", ["full", "incremental"])
-def test_most_versions_are_told_as_a_ratio_to_none(extract):
+def test_most_versions_are_shown_as_a_ratio_to_none(extract):
     found = across(
         [
             swept(shape(500, 0, 0.01, extract), lakekit=contestant(9, 2), dbt=contestant(9, 4)),
@@ -127,7 +127,7 @@ def test_most_versions_are_told_as_a_ratio_to_none(extract):
 
 
 @pytest.mark.parametrize("extract", ["full", "incremental"])
-def test_an_unchanged_extract_is_told_as_a_ratio_to_a_changed_one(extract):
+def test_an_unchanged_extract_is_shown_as_a_ratio_to_a_changed_one(extract):
     found = across(
         [
             swept(shape(500, 4, 0.0, extract), lakekit=contestant(9, 1)),
@@ -149,7 +149,7 @@ def test_an_unchanged_extract_is_told_as_a_ratio_to_a_changed_one(extract):
         shape(500, 0, 0.1, "full"),
     ],
 )
-def test_workloads_that_differ_in_more_are_not_told_as_a_ratio(other):
+def test_workloads_that_differ_in_more_are_not_shown_as_a_ratio(other):
     one = swept(shape(500, 9, 0.01, "full"), lakekit=contestant(9, 1))
 
     assert across([one, swept(other, lakekit=contestant(9, 1))]) == []

@@ -1,4 +1,4 @@
-"""The sets behind the commands: each sweep is whole, and some workload is checked by the model."""
+"""The sets behind the commands: each sweep is whole, and the model checks some workload."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def test_the_sweep_over_key_types_has_all_of_them_at_one_size():
 
 
 @pytest.mark.parametrize("extract", ["full", "incremental"])
-def test_a_sequence_is_measured_beside_the_same_workload_without_one(extract):
+def test_a_sequence_is_measured_with_the_same_workload_without_one(extract):
     one = shape(500_000, 4, 0.01, extract)
 
     assert {one, replace(one, sequence=True)} <= set(full(2_000_000))

@@ -1,4 +1,4 @@
-"""What the tests of extraction share: a source on loopback."""
+"""A source on loopback, for the tests of extraction."""
 
 import json
 from collections.abc import Callable, Iterator

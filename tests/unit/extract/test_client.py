@@ -136,7 +136,7 @@ def test_never_shows_a_secret_in_an_error(api: Api) -> None:
     client.close()
 
 
-def test_says_unavailable_when_nobody_answers() -> None:
+def test_says_unavailable_when_no_one_answers() -> None:
     source = Source.model_validate({"source": "s", "base_url": "http://127.0.0.1:9"})
     client = SourceClient(source, lambda _: SECRET)
 

@@ -3,12 +3,6 @@
 import pytest
 
 from tests.fakes import MemoryObjectStore
-from tests.unit.runs.bucket import Bucket
-
-
-@pytest.fixture
-def bucket() -> Bucket:
-    return Bucket()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the stories of the light steps share: a source, its contract, an API, a catalog."""
+"""A source, its contract, an API and a catalog, for the stories of the light steps."""
 
 import json
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ class Lease(NamedTuple):
 
 
 class Leases:
-    """Who holds which table."""
+    """Which run holds which table."""
 
     def __init__(self, **held: str) -> None:
         self.held = held

@@ -30,7 +30,7 @@ class Story:
     def __init__(self) -> None:
         self.store = MemoryObjectStore()
         self.leases = Leases(orders="r", clients="r")
-        self.told: list[TableLoaded] = []
+        self.announced: list[TableLoaded] = []
         self.keys = tuple(
             landed(self.store, {"id": 1}, endpoint=name) for name in ("orders", "clients")
         )
@@ -52,7 +52,7 @@ class Story:
             manifests=self.keys if manifests is None else manifests,
         )  # fmt: skip
         catalog = Catalog(**both | tables)
-        return complete_run(step, self.store, catalog, self.leases, self.told.append)
+        return complete_run(step, self.store, catalog, self.leases, self.announced.append)
 
     def completed(self) -> list[str]:
         return [key for key in self.keys if self._marker(key)]
@@ -83,26 +83,26 @@ def test_gives_the_tables_back(story: Story) -> None:
     assert story.leases.held == {}
 
 
-def test_tells_of_every_table_what_was_done(story: Story) -> None:
+def test_announces_for_every_table_what_was_done(story: Story) -> None:
     story.merged("orders", opened=3, closed=2, quarantined=1, snapshot_id=2, committed=True)
 
     story.complete()
 
-    first = story.told[0]
+    first = story.announced[0]
     assert (first.table, first.opened, first.closed, first.quarantined) == ("orders", 3, 2, 1)
     assert first.snapshot_id == 2
 
 
-def test_again_it_tells_again_and_changes_nothing(story: Story) -> None:
+def test_a_second_time_it_announces_again_and_changes_nothing(story: Story) -> None:
     first = story.complete()
     before = dict(story.store.objects)
 
     assert story.complete() == first
     assert story.store.objects == before
-    assert len(story.told) == 4
+    assert len(story.announced) == 4
 
 
-def test_a_table_without_evidence_keeps_its_landing_pending_and_stops_no_other(
+def test_a_table_that_shows_no_published_run_keeps_its_landing_pending_and_stops_no_other(
     story: Story,
 ) -> None:
     with pytest.raises(MissingEvidenceError, match="orders: no snapshot and no result"):
@@ -112,19 +112,19 @@ def test_a_table_without_evidence_keeps_its_landing_pending_and_stops_no_other(
     assert story.leases.held == {"orders": "r", "clients": "r"}
 
 
-def test_a_table_that_is_gone_has_no_evidence(story: Story) -> None:
+def test_a_table_that_was_dropped_shows_no_published_run(story: Story) -> None:
     with pytest.raises(MissingEvidenceError, match="orders"):
         story.complete(orders=None)
 
 
-def test_a_snapshot_on_a_branch_is_no_evidence(story: Story) -> None:
+def test_a_snapshot_on_a_branch_does_not_show_that_a_run_is_published(story: Story) -> None:
     story.merged("orders", opened=1, snapshot_id=2, committed=True)
 
     with pytest.raises(MissingEvidenceError, match="snapshot 2 of batch r is not on main"):
         story.complete(orders=table(snapshot(1), published(2, "r", parent=1), main=1))
 
 
-def test_a_rebuild_that_names_the_run_is_evidence(story: Story) -> None:
+def test_a_rebuild_that_names_the_run_shows_that_it_is_published(story: Story) -> None:
     rebuilt = snapshot(2) | {"summary": {"lakekit.rebuilt-runs": '["q", "r"]'}}
     story.merged("orders", snapshot_id=2)
 
@@ -156,7 +156,7 @@ def test_a_snapshot_cannot_have_expired_before_older_ones(story: Story) -> None:
     story.merged("orders", opened=1, snapshot_id=2, committed=True)
     old = snapshot(-5, parent=-6)
 
-    with pytest.raises(MissingEvidenceError, match="is gone"):
+    with pytest.raises(MissingEvidenceError, match="does not exist any more"):
         story.complete(orders=table(old, snapshot(9, parent=-5)))
 
 

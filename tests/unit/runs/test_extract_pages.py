@@ -127,7 +127,7 @@ def test_an_interrupted_source_is_asked_again_only_for_what_is_missing() -> None
 
 @pytest.mark.parametrize("lost", [layout.progress_key(PREFIX), layout.manifest_key(PREFIX)])
 def test_what_is_known_of_a_run_but_cannot_be_read_does_not_count_as_nothing(lost: str) -> None:
-    """dlt-saga #255: swallowed errors of its state make it extract all anew, without a word."""
+    """dlt-saga #255: swallowed errors of its state make it extract everything again, silently."""
 
     class Failing(MemoryObjectStore):
         def get(self, key: str) -> bytes:
@@ -146,7 +146,7 @@ def test_what_is_known_of_a_run_but_cannot_be_read_does_not_count_as_nothing(los
     assert story.api.asked == asked
 
 
-def test_a_landing_that_stands_is_the_result_and_nothing_is_asked() -> None:
+def test_a_landing_that_is_there_is_the_result_and_nothing_is_asked() -> None:
     story = Story(Api(4))
     first = story.call()
 

@@ -1,4 +1,4 @@
-"""What a run has to do to its tables, and with which batches."""
+"""The plan of a run: its tables and their batches."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ def test_a_run_that_never_began_can_fail_too() -> None:
     assert list(store.objects) == ["runs/r/failure.json"]
 
 
-def test_the_last_failure_of_a_run_stands() -> None:
+def test_the_last_failure_of_a_run_is_kept() -> None:
     store = MemoryObjectStore()
     record(store, Leases())
 

@@ -150,7 +150,7 @@ def test_a_file_makes_way_for_what_was_extracted_in_its_second(story: Story) -> 
 
 
 def test_a_file_makes_way_for_what_was_published_after_it_had_its_second(story: Story) -> None:
-    """It is not taken for landed, and comes again."""
+    """It does not count as landed; its event comes again."""
     step = story.drop("a.ndjson", LINES)
     whole = Story()
     whole.store.objects |= story.store.objects

@@ -57,7 +57,7 @@ def test_a_newer_one_that_main_shows_and_no_marker_yet_counts_as_merged(
     assert [batch.run_id for batch in read_plan(store, "r").tables[0].batches] == ["r9"]
 
 
-def test_an_older_one_that_main_shows_is_planned_so_that_its_evidence_is_found(
+def test_an_older_one_that_main_shows_is_planned_so_that_it_is_found_published(
     store: MemoryObjectStore,
 ) -> None:
     begun(store)
@@ -76,7 +76,7 @@ def test_an_older_one_that_main_shows_is_planned_so_that_its_evidence_is_found(
         ("full", {"mode": "append"}),
     ],
 )
-def test_records_that_stand_nowhere_else_or_carry_their_time_are_never_left_out(
+def test_records_that_are_nowhere_else_or_carry_their_time_are_never_left_out(
     store: MemoryObjectStore, extract: str, history: dict[str, Any]
 ) -> None:
     plain = contract(columns=(*contract().columns, Column(name="at", type="timestamp")))

@@ -94,6 +94,6 @@ def test_the_first_error_is_raised_when_nothing_else_is_left(
 
 
 def test_a_landing_that_no_contract_knows_any_more_is_rejected(store: MemoryObjectStore) -> None:
-    gone, good = landed(store, {"id": 1}, endpoint="gone"), landed(store, {"id": 1})
+    unknown, good = landed(store, {"id": 1}, endpoint="unknown"), landed(store, {"id": 1})
 
-    assert validate(store, gone, good).rejected == {gone: "UnknownSourceError"}
+    assert validate(store, unknown, good).rejected == {unknown: "UnknownSourceError"}

@@ -1,4 +1,4 @@
-"""What the jobs keep of their work when a part of it fails."""
+"""The jobs keep the results of their other work when a part of it fails."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ RESULT = layout.result_key("r", "merge_scd2", "orders")
 
 
 class Session:
-    """Stands in for Spark, of which a job itself wants no more than sessions."""
+    """Stands in for Spark: a job itself needs only sessions of it."""
 
     def newSession(self) -> "Session":
         return self
@@ -45,18 +45,20 @@ def merge(store: MemoryObjectStore, monkeypatch: pytest.MonkeyPatch, fails: str)
         jobs.merge_tables(session, store, ARGUMENTS)
 
 
-def test_tells_which_batches_are_merged_though_a_later_one_fails(
+def test_records_which_batches_are_merged_though_a_later_one_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = MemoryObjectStore()
 
     merge(store, monkeypatch, "c")
 
-    told = read_document(store, RESULT, MergeScd2Result)
-    assert [each.run_id for each in told.merges] == ["a", "b"]
+    found = read_document(store, RESULT, MergeScd2Result)
+    assert [each.run_id for each in found.merges] == ["a", "b"]
 
 
-def test_tells_nothing_of_a_table_whose_first_batch_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_nothing_of_a_table_whose_first_batch_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     store = MemoryObjectStore()
 
     merge(store, monkeypatch, "a")

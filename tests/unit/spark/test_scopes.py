@@ -1,13 +1,12 @@
-"""The scopes of an extract are told by the names of its time, and known by those of today."""
-
-import json
+"""The scopes of an extract have the names of its time; they are compared by those of today."""
 
 import pytest
 
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.spark.journal import known_scopes
-from lakekit.sql.renames import EARLIER_NAMES, noted_names, renamings
+from lakekit.spark.journal import scopes_of_today
+from lakekit.sql.renames import recorded_renames
+from lakekit.table_properties import RENAMES
 
 
 def scoped(*columns: str) -> Contract:
@@ -20,30 +19,24 @@ def scoped(*columns: str) -> Contract:
 
 
 @pytest.mark.parametrize(
-    ("told", "now"),
+    ("recorded", "now"),
     [('{"a":1,"b":2}', '{"b":1,"c":2}'), ('{"c":2,"B":1}', '{"b":1,"c":2}'),
      ('{"t":1,"c":2}', '{"b":1,"c":2}')],
 )  # fmt: skip
-def test_a_name_that_another_scope_had_is_the_column_of_its_time(told: str, now: str) -> None:
+def test_a_name_that_another_scope_had_is_the_column_of_its_time(recorded: str, now: str) -> None:
     steps = [{"b": "c", "a": "b"}, {"b": "t"}, {"t": "b"}]
 
-    assert known_scopes([told], scoped("b", "c"), steps) == (now,)
-
-
-def test_a_table_that_noted_no_steps_tells_what_names_became() -> None:
-    properties = {EARLIER_NAMES: '{"a": "b", "b": "c"}'}
-
-    assert known_scopes(['{"a":1}'], scoped("c"), renamings(properties)) == ('{"c":1}',)
+    assert scopes_of_today([recorded], scoped("b", "c"), steps) == (now,)
 
 
 def test_scopes_cannot_exchange_their_names() -> None:
-    properties = {EARLIER_NAMES: json.dumps([{"a": "t"}, {"b": "a"}])}
+    properties = RENAMES.write([{"a": "t"}, {"b": "a"}])
 
     with pytest.raises(SchemaMismatchError, match="b, a of delete_scope cannot exchange"):
-        noted_names(scoped("b", "a"), "lake.d.o", {"t": "b"}, properties)
+        recorded_renames(scoped("b", "a"), "lake.d.o", {"t": "b"}, properties)
 
 
 def test_a_step_that_a_crash_cut_short_is_noted_once() -> None:
-    properties = {EARLIER_NAMES: json.dumps([{"b": "c", "a": "b"}])}
+    properties = RENAMES.write([{"b": "c", "a": "b"}])
 
-    assert noted_names(scoped("b", "c"), "lake.d.o", {"A": "b"}, properties) == {}
+    assert recorded_renames(scoped("b", "c"), "lake.d.o", {"A": "b"}, properties) == {}

@@ -1,15 +1,16 @@
-"""What brings a table to its contract, statement by statement."""
+"""The statements that bring a table to its contract."""
+
+from datetime import datetime
 
 import pytest
 
 from lakekit.contract.contract import load_contract
 from lakekit.errors import SchemaMismatchError
-from lakekit.sql import evolve as evolving
-from lakekit.sql.added_columns import LATER_COLUMNS
+from lakekit.sql.added_columns import with_added
 from lakekit.sql.columns import evolve_columns
-from lakekit.sql.renames import EARLIER_NAMES
-from lakekit.sql.tables import create_table, table_properties
-from tests.unit.sql.conftest import evolve_table
+from lakekit.sql.evolve import evolve_table
+from lakekit.sql.tables import create_table, set_properties, table_properties
+from lakekit.table_properties import ADDED_COLUMNS, LINE_DIGESTS, RENAMES, LineDigestsProperty
 
 CONTRACT = load_contract(
     "contract: orders\nsource: shop\nendpoint: {path: /orders, extract: changes}\n"
@@ -22,49 +23,43 @@ def evolve(columns: dict[str, str]) -> list[str]:
     return evolve_table(CONTRACT, "lake.d.orders", columns, properties=table_properties(CONTRACT))
 
 
+def digests(schema_changes: int) -> dict[str, str]:
+    """The property after so many changes of the columns."""
+    return LINE_DIGESTS.write(LineDigestsProperty(schema_changes=schema_changes))
+
+
 def test_a_table_that_is_as_its_contract_says_stays_and_gets_no_column_that_is_not_stored() -> None:
     assert evolve({"id": "int", "price": "int"}) == []
 
 
-def test_a_column_is_known_as_later_before_it_is_added() -> None:
-    assert evolve({"id": "int"}) == [
-        "ALTER TABLE `lake`.`d`.`orders` SET TBLPROPERTIES "
-        "('lakekit.later-columns' = 'price', 'lakekit.evolved' = '1')",
+def test_a_column_is_recorded_as_added_before_it_is_added() -> None:
+    known, newest = table_properties(CONTRACT), datetime(2026, 1, 5)
+
+    statements = evolve_table(
+        CONTRACT, "lake.d.orders", {"id": "int"}, properties=known, newest=newest
+    )
+
+    assert statements == [
+        set_properties("lake.d.orders", with_added({}, ["price"], {}, newest) | digests(1)),
         "ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `price` int",
     ]
-
-
-def test_a_later_column_is_filled_into_what_was_told_before_it() -> None:
-    known, newest = table_properties(CONTRACT), "2026-01-05 00:00:00"
-
-    told = evolve_table(CONTRACT, "lake.d.o", {"id": "int"}, properties=known, newest=newest)
-
-    assert f"""'lakekit.later-columns-until' = '{{"price": "{newest}"}}'""" in told[0]
 
 
 def test_a_crash_before_a_column_is_added_changes_nothing_of_what_follows() -> None:
-    known = {"lakekit.later-columns": "old,price", "lakekit.evolved": "1"}
-    properties = table_properties(CONTRACT) | known
+    newest = datetime(2026, 1, 5)
+    known = table_properties(CONTRACT) | with_added({}, ["old", "price"], {}, newest) | digests(1)
 
-    statements = evolve_table(CONTRACT, "lake.d.orders", {"id": "int"}, properties=properties)
+    statements = evolve_table(
+        CONTRACT, "lake.d.orders", {"id": "int"}, properties=known, newest=newest
+    )
 
     assert statements == [
-        "ALTER TABLE `lake`.`d`.`orders` SET TBLPROPERTIES ('lakekit.evolved' = '2')",
+        set_properties("lake.d.orders", digests(2)),
         "ALTER TABLE `lake`.`d`.`orders` ADD COLUMN `price` int",
     ]
 
 
-def test_a_table_that_is_older_than_the_digests_of_lines_gets_them() -> None:
-    columns = {"id": "int", "price": "int", "_line_hash": "bigint"}
-
-    (told,) = evolving.evolve_table(
-        CONTRACT, "lake.d.o", columns, properties=table_properties(CONTRACT)
-    )
-
-    assert told.startswith("ALTER TABLE `lake`.`d`.`o` ADD COLUMN `_line_check` bigint COMMENT")
-
-
-def test_a_column_that_the_contract_writes_in_other_case_is_not_later() -> None:
+def test_a_column_that_the_contract_writes_in_other_case_is_not_added() -> None:
     assert evolve({"id": "int", "PRICE": "int"}) == []
 
 
@@ -111,9 +106,9 @@ def test_a_partition_field_goes_with_its_column_to_a_new_name(field: str) -> Non
     )
     columns, known = {"id": "int", "At": "date"}, table_properties(contract)
 
-    told = evolve_table(contract, "lake.d.o", columns, properties=known, partition=[field])
+    statements = evolve_table(contract, "lake.d.o", columns, properties=known, partition=[field])
 
-    assert not [each for each in told if "PARTITION FIELD" in each]
+    assert not [each for each in statements if "PARTITION FIELD" in each]
 
 
 @pytest.mark.parametrize("noted", [False, True])
@@ -126,7 +121,7 @@ def test_no_column_gets_the_name_that_a_partition_keeps(noted: bool) -> None:
     )
     columns = {"id": "int", "town" if noted else "city": "string"}
     known = table_properties(contract)
-    known |= {EARLIER_NAMES: '[{"city": "town"}]'} if noted else {}
+    known |= RENAMES.write([{"city": "town"}]) if noted else {}
     partition = ["town" if noted else "city"]
 
     with pytest.raises(SchemaMismatchError, match="no column can be called city"):
@@ -154,9 +149,9 @@ def test_an_old_name_may_be_given_to_another_column() -> None:
         "history: {keys: [id]}\n"
     )
 
-    told = evolve_columns(contract, "lake.d.o", {"id": "int", "CITY": "string"})
+    statements = evolve_columns(contract, "lake.d.o", {"id": "int", "CITY": "string"})
 
-    assert told == [
+    assert statements == [
         "ALTER TABLE `lake`.`d`.`o` RENAME COLUMN `CITY` TO `town`",
         "ALTER TABLE `lake`.`d`.`o` ADD COLUMN `city` int",
     ]
@@ -165,15 +160,15 @@ def test_an_old_name_may_be_given_to_another_column() -> None:
     )
 
 
-def test_a_new_column_is_known_as_later_by_its_name_even_after_a_crash_before_it_is_free() -> None:
+def test_a_new_column_is_recorded_by_its_name_even_after_a_crash_before_it_is_free() -> None:
     contract = load_contract(
         "contract: o\nsource: s\nendpoint: {path: /o}\nschema:\n  - {name: id, type: int}\n"
         "  - {name: city, type: int}\n  - {name: town, type: string, renamed_from: city}\n"
         "history: {keys: [id]}\n"
     )
     columns, known = {"id": "int", "city": "string"}, table_properties(contract)
-    known |= {LATER_COLUMNS: "city", EARLIER_NAMES: '[{"city": "town"}]'}
+    known |= with_added({}, ["city"], {}, datetime.min) | RENAMES.write([{"city": "town"}])
 
-    told = evolve_table(contract, "lake.d.o", columns, properties=known)
+    statements = evolve_table(contract, "lake.d.o", columns, properties=known)
 
-    assert not [each for each in told if LATER_COLUMNS in each]
+    assert not [each for each in statements if ADDED_COLUMNS.name in each]

@@ -1,14 +1,16 @@
-"""Current versions are hashed anew if what their hashes are made of has changed, and only then."""
+"""Current versions are hashed again only if the columns of their hashes have changed."""
+
+import json
 
 import pytest
 
 from lakekit.contract.contract import load_contract
+from lakekit.sql.evolve import evolve_table
 from lakekit.sql.tables import table_properties
-from tests.unit.sql.conftest import evolve_table
 
 
-def evolve_type(old: str, new: str, *, names_only: bool = False) -> list[str]:
-    """Evolve a tracked column; of an old table the properties say the names only."""
+def evolve_type(old: str, new: str) -> list[str]:
+    """Evolve a tracked column."""
     before, after = (
         load_contract(
             "contract: orders\nsource: shop\nendpoint: {path: /orders}\n"
@@ -18,19 +20,17 @@ def evolve_type(old: str, new: str, *, names_only: bool = False) -> list[str]:
         for kind in (old, new)
     )
     properties = table_properties(before)
-    if names_only:
-        properties.pop("lakekit.tracked-fields", None)
     columns = {column.name: column.type for column in before.stored}
     return evolve_table(after, "lake.d.orders", columns, properties=properties)
 
 
-def hashes_anew(statements: list[str]) -> bool:
+def hashes_again(statements: list[str]) -> bool:
     return any(each.startswith("UPDATE ") for each in statements)
 
 
-def fields_told(statements: list[str]) -> str:
-    text = "SET TBLPROPERTIES ('lakekit.tracked-fields' = '"
-    return statements[-1].partition(text)[2].removesuffix("')")
+def recorded_type(statements: list[str]) -> str:
+    text = "SET TBLPROPERTIES ('lakekit.tracked' = '"
+    return json.loads(statements[-1].partition(text)[2].removesuffix("')"))["s"]
 
 
 @pytest.mark.parametrize("around", ["{}", "array<{}>", "map<string,{}>", "struct<x:int,y:{}>"])
@@ -43,13 +43,13 @@ def fields_told(statements: list[str]) -> str:
         ("struct<`a,b:int`:int>", "struct<`a,b:int`:int,b:int>"),
     ],
 )
-def test_current_versions_are_hashed_anew_if_the_fields_of_a_struct_change(
+def test_current_versions_are_hashed_again_if_the_fields_of_a_struct_change(
     around: str, old: str, new: str
 ) -> None:
     statements = evolve_type(around.format(old), around.format(new))
 
-    assert hashes_anew(statements)
-    assert fields_told(statements) == f"s:{around.format(new)}"
+    assert hashes_again(statements)
+    assert recorded_type(statements) == around.format(new)
 
 
 @pytest.mark.parametrize("around", ["{}", "array<{}>", "map<string,{}>", "struct<x:{}>"])
@@ -63,20 +63,21 @@ def test_current_versions_are_hashed_anew_if_the_fields_of_a_struct_change(
         ("struct<a:int,B:int>", "struct<A:bigint,b:int>"),
     ],
 )
-def test_no_version_is_hashed_anew_if_a_type_is_widened(around: str, old: str, new: str) -> None:
-    assert not hashes_anew(evolve_type(around.format(old), around.format(new)))
+def test_no_version_is_hashed_again_if_a_type_is_widened(around: str, old: str, new: str) -> None:
+    assert not hashes_again(evolve_type(around.format(old), around.format(new)))
 
 
-@pytest.mark.parametrize(
-    "kind", ["struct<a:int>", "array<struct<a:int>>", "map<string,struct<a:int>>"]
-)
-def test_a_table_that_knows_names_only_is_hashed_anew_if_it_holds_structs(kind: str) -> None:
-    statements = evolve_type(kind, kind, names_only=True)
+def test_a_table_that_does_not_say_what_its_hashes_cover_is_not_hashed_again() -> None:
+    contract = load_contract(
+        "contract: orders\nsource: shop\nendpoint: {path: /orders}\n"
+        "schema: [{name: id, type: int}, {name: s, type: int}]\nhistory: {keys: [id]}\n"
+    )
+    properties = table_properties(contract)
+    del properties["lakekit.tracked"]
 
-    assert hashes_anew(statements)
-    assert fields_told(statements) == f"s:{kind}"
+    statements = evolve_table(
+        contract, "lake.d.orders", {"id": "int", "s": "int"}, properties=properties
+    )
 
-
-@pytest.mark.parametrize("kind", ["int", "decimal(9,2)", "array<int>", "map<string,array<int>>"])
-def test_a_table_that_knows_names_only_stays_if_it_holds_no_structs(kind: str) -> None:
-    assert evolve_type(kind, kind, names_only=True) == []
+    assert not hashes_again(statements)
+    assert recorded_type(statements) == "int"

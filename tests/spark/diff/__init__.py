@@ -1,0 +1,1 @@
+"""Records against current rows: order, lateness, scopes, metrics."""

@@ -1,0 +1,1 @@
+"""Branches and snapshots."""

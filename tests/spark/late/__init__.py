@@ -1,0 +1,1 @@
+"""Late changes derive a key again."""

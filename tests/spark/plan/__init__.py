@@ -1,0 +1,1 @@
+"""Staging, and the runs that are refused."""

@@ -1,0 +1,1 @@
+"""Landed lines become rows."""

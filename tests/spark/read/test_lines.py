@@ -1,0 +1,86 @@
+"""Landed files: their names and order, lines that are no records, real releases."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lakekit.batch import Batch
+from lakekit.contract.contract import load_contract
+from lakekit.spark import merge_scd2 as scd2
+from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.read.lines import file_uri
+from tests.spark.support.people import PEOPLE
+from tests.tiers import long
+
+pytestmark = pytest.mark.usefixtures("planned_as_in_production")
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, tmp_path, turn):
+    files = [tmp_path / name for name in ("z #1 \u00fc.ndjson", "a%20 [b].ndjson")][::turn]
+    for number, file in enumerate(files):
+        file.write_text(f'{{"id": 1, "name": "{number}"}}\n')
+    batch = Batch(
+        run_id="a",
+        extract="full",
+        extraction_time=datetime(2026, 1, 1, tzinfo=UTC),
+        files=tuple(map(str, files)),
+    )
+
+    merge_scd2(spark, PEOPLE, batch, table, staging=tmp_path.as_uri())
+
+    row = spark.table(table).first()
+    assert (row["name"], row["_source_file"]) == ("1", file_uri(str(files[1])))
+
+
+@pytest.mark.long
+def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
+    contract = load_contract(Path("config/contracts/airports.yaml").read_text())
+    results = []
+    for release in ("20240806", "20250909", "20260905"):
+        batch = Batch(
+            run_id=release,
+            extract="full",
+            extraction_time=datetime.strptime(release, "%Y%m%d").replace(tzinfo=UTC),
+            files=(f"examples/airports/data/{release}.ndjson.gz",),
+        )
+        done = scd2.merge_scd2(spark, contract, batch, table, staging=tmp_path.as_uri())
+        results.append((done.opened, done.closed, done.deleted))
+
+    assert results == [(28226, 0, 0), (814, 770, 53), (12690, 12662, 600)]
+    assert spark.table(table).count() == 41730
+    assert spark.table(table).where("_is_current").count() == 28298
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id": 2, "name": "\xff\xfe"}',
+        *map(long, [b'[{"id": 2}, {"id": 3}]', b"null", b'{"id": 2']),
+    ],
+)
+def test_a_line_that_is_no_record_is_rejected_and_its_neighbours_are_not(
+    spark, contract, table, tmp_path, line
+):
+    done = merge_bytes(spark, contract, table, tmp_path, b'{"id": 1}\n' + line + b'\n{"id": 4}\n')
+
+    assert (done.opened, done.quarantined) == (2, 1)
+    assert {row["id"] for row in spark.table(table).collect()} == {1, 4}
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_records(spark, contract, table, tmp_path):
+    text = b'\xef\xbb\xbf{"id": 1, "name": "\xef\xbf\xbd"}\r\n\r\n \t\n{"id": 2}\n'
+
+    done = merge_bytes(spark, contract, table, tmp_path, text)
+
+    assert (done.opened, done.quarantined) == (2, 0)
+    assert {row["name"] for row in spark.table(table).collect()} == {"\ufffd", None}
+
+
+def merge_bytes(spark, contract, table, folder, text):
+    file = folder / "raw.ndjson"
+    file.write_bytes(text)
+    extraction_time = datetime(2026, 1, 1, tzinfo=UTC)
+    batch = Batch(run_id="r", extract="full", extraction_time=extraction_time, files=(str(file),))
+    return merge_scd2(spark, contract, batch, table, staging=(folder / "s").as_uri())

@@ -1,0 +1,1 @@
+"""A table is derived again from its landed runs."""

@@ -1,0 +1,1 @@
+"""Tables are made and follow their contracts."""

@@ -1,0 +1,1 @@
+"""Spark's session and its settings."""

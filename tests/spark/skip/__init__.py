@@ -1,0 +1,1 @@
+"""Unchanged lines are not parsed, unchanged rows not compared."""

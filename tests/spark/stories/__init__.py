@@ -1,0 +1,1 @@
+"""Whole histories: published bugs and random ones."""

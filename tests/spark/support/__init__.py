@@ -1,0 +1,1 @@
+"""Contracts, records, phases and histories that the tests share."""

@@ -1,0 +1,1 @@
+"""Write, audit, publish: branches, guards, concurrent runs."""

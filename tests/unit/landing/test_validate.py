@@ -1,0 +1,132 @@
+import gzip
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import pytest
+
+from lakekit.contract.contract import Contract, load_contract
+from lakekit.errors import LandingCorruptError
+from lakekit.landing.validate import validate_landing
+from lakekit.landing.writer import LandingWriter, Manifest, Part, Request
+from tests.fakes import MemoryObjectStore
+
+PREFIX = "raw/s/e/20260101_000000/"
+
+
+@pytest.fixture
+def contract() -> Contract:
+    return load_contract(
+        "contract: e\nsource: s\nendpoint: {path: /e}\n"
+        "schema: [{name: id, type: bigint}, {name: name, type: string}]\n"
+        "history: {keys: [id]}"
+    )
+
+
+def manifest(*parts: Part, form: str = "ndjson") -> Manifest:
+    return Manifest.model_validate(
+        {
+            "run_id": "r", "source": "s", "endpoint": "e", "contract_version": 1,
+            "extract": "full", "extraction_time": datetime(2026, 1, 1, tzinfo=UTC),
+            "request": Request(url="https://a.org"), "pages": 1, "format": form,
+            "rows": sum(part.rows for part in parts), "parts": parts,
+        }
+    )  # fmt: skip
+
+
+def landed(store: MemoryObjectStore, *records: bytes) -> Manifest:
+    writer = LandingWriter(store, PREFIX)
+    writer.write(records)
+    return manifest(*writer.flush())
+
+
+def dropped(store: MemoryObjectStore, key: str, body: bytes, rows: int, form: str) -> Manifest:
+    store.put(key, body)
+    part = Part(
+        key=key, rows=rows, bytes=len(body), sha256=sha256(body).hexdigest(), uncompressed_bytes=0
+    )
+    return manifest(part, form=form)
+
+
+def test_counts_unparseable_records_missing_keys_and_drift(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = landed(
+        store,
+        b'{"id":1,"x":1e999}',
+        b'{"id":null}',
+        b'{"y":2}',
+        b"[1]",
+        b'{"id":',
+        b'{"id":"\xff"}',
+    )
+
+    result = validate_landing(store, landing, contract)
+
+    assert (result.rows, result.unparseable, result.missing_keys) == (6, 3, 2)
+    assert result.unknown_fields == ("x", "y")
+    assert result.absent_fields == ("name",)
+    assert result.rejected_ratio == pytest.approx(5 / 6)
+
+
+def test_accepts_an_empty_landing(contract: Contract) -> None:
+    result = validate_landing(MemoryObjectStore(), manifest(), contract)
+
+    assert (result.rows, result.rejected_ratio) == (0, 0.0)
+
+
+def test_fails_when_an_object_is_missing(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = landed(store, b'{"id":1}')
+    store.delete(landing.parts[0].key)
+
+    with pytest.raises(LandingCorruptError, match="missing"):
+        validate_landing(store, landing, contract)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"junk", gzip.compress(b'{"id":2}\n'), gzip.compress(b'{"id":1}\n')[:-6]],
+    # Two processes must give a test one name, and packed bytes hold the time.
+    ids=["empty", "junk", "another record", "cut off"],
+)
+def test_fails_when_an_object_is_not_what_was_landed(contract: Contract, body: bytes) -> None:
+    store = MemoryObjectStore()
+    landing = landed(store, b'{"id":1}')
+    store.put(landing.parts[0].key, body)
+
+    with pytest.raises(LandingCorruptError):
+        validate_landing(store, landing, contract)
+
+
+def test_fails_when_rows_differ_from_the_manifest(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = dropped(store, "inbox/s/e/a.ndjson", b'{"id":1}\n', 2, "ndjson")
+
+    with pytest.raises(LandingCorruptError, match="1 rows, the manifest says 2"):
+        validate_landing(store, landing, contract)
+
+
+def test_reads_a_dropped_ndjson_file_with_blank_lines(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = dropped(store, "inbox/s/e/a.ndjson", b'{"id":1}\n\n{"id":2}', 2, "ndjson")
+
+    assert validate_landing(store, landing, contract).rows == 2
+
+
+def test_reads_a_dropped_csv_file_with_a_long_cell(contract: Contract) -> None:
+    store = MemoryObjectStore()
+    landing = dropped(store, "inbox/s/e/a.csv", b"id,name\n1," + b"x" * 200_000, 1, "csv")
+
+    assert validate_landing(store, landing, contract).unparseable == 0
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_reads_a_dropped_csv_file(contract: Contract, zipped: bool) -> None:
+    store = MemoryObjectStore()
+    body = b'\xef\xbb\xbfid,name,x\r\n1,"a\nb",2\r\n,c,3\r\n4,d\r\n'
+    key = "inbox/s/e/a.csv.gz" if zipped else "inbox/s/e/a.csv"
+    landing = dropped(store, key, gzip.compress(body) if zipped else body, 3, "csv")
+
+    result = validate_landing(store, landing, contract)
+
+    assert (result.rows, result.unparseable, result.missing_keys) == (3, 1, 1)
+    assert result.unknown_fields == ("x",)
