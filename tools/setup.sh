@@ -7,7 +7,7 @@ python=${PYTHON:-$(command -v python3.11 || command -v python3 || true)}
   echo "Python 3.11 is needed (Glue 5.1 runs it); found $("${python:-false}" --version 2>/dev/null || echo none). Set PYTHON=/path/to/python3.11." >&2
   exit 1
 }
-# One without pip is what an interrupted set-up leaves.
+# An interrupted set-up leaves an environment without pip.
 .venv/bin/python -c 'import pip' 2>/dev/null || "$python" -m venv --clear .venv
 pip=(.venv/bin/python -m pip --disable-pip-version-check -q)
 echo "packages (pinned in requirements.txt) ..."

@@ -87,15 +87,15 @@ def parse_time(option: str, text: str) -> datetime:
         InvalidStepInputError: It is no time, or has no zone.
     """
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidStepInputError(
             f"{option} {text}: not a time like 2026-01-01T00:00:00Z"
         ) from None
-    if moment.tzinfo is None:
+    if time.tzinfo is None:
         raise InvalidStepInputError(f"{option} {text}: has no time zone; append Z for UTC")
     try:
-        return moment.astimezone(UTC)
+        return time.astimezone(UTC)
     except OverflowError:
         raise InvalidStepInputError(f"{option} {text}: outside the years 1 to 9999") from None
 
@@ -106,8 +106,8 @@ def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
     Raises:
         InvalidStepInputError: A file is missing, or the time has no zone.
     """
-    moment = parse_time("--at", time)
-    digest = hashlib.sha256(f"{extract} {moment.astimezone(UTC).isoformat()}".encode())
+    extraction_time = parse_time("--at", time)
+    digest = hashlib.sha256(f"{extract} {extraction_time.isoformat()}".encode())
     for file in files:
         if not Path(file).is_file():
             raise InvalidStepInputError(f"--input {file}: no such file")
@@ -116,6 +116,6 @@ def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
     return Batch(
         run_id=f"local-{digest.hexdigest()[:24]}",
         extract=extract,
-        extraction_time=moment,
+        extraction_time=extraction_time,
         files=tuple(files),
     )

@@ -1,9 +1,9 @@
-"""What is wrong with contracts and sources: each in itself, by its place, beside the others."""
+"""What is wrong with contracts and sources: each alone, by its place, and among the others."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lakekit.config.load import companion_faults, name_fault
+from lakekit.config.load import derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import InvalidContractError
@@ -20,7 +20,7 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             loaded[file] = _load(file)
         except InvalidContractError as error:
             faults[file] = str(error).splitlines()
-    clashes = companion_faults(each for each in loaded.values() if isinstance(each, Contract))
+    clashes = derived_name_faults(each for each in loaded.values() if isinstance(each, Contract))
     for file, document in loaded.items():
         faults[file] += [f"{file}: {fault}" for fault in _place_faults(file, document, clashes)]
     return faults

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
 
-from examples.airports.server import API_KEY, RELEASES, AirportsServer
 from lakekit.batch import MergeResult
 from lakekit.cli import report
 from lakekit.cli.live import watch
@@ -28,13 +27,12 @@ from lakekit.cli.readers import (
     open_table,
 )
 from lakekit.layout import result_key
-from lakekit.sandbox import Sandbox, SandboxError
+from lakekit.sandbox import Sandbox, SandboxError, project
 from lakekit.sandbox.connection import Connection
 from lakekit.sandbox.template import SynthesisError
 from lakekit.steps.jobs import MergeScd2Result
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "build/demo"
+FOLDER = Path("build/demo")
 CONFIG = FOLDER / "config"
 SOURCE, TABLE, KEY = "airports_api", "airports", "WIOS"
 SHOWN = ("iata", "name", "city")
@@ -58,18 +56,22 @@ def main() -> int:
         console.print(f"[bold red]The demo failed:[/] {error}", highlight=False)
         return 1
     (FOLDER / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
-    console.print(f"\n[bold green]Done in {summary['seconds']:.0f} s.[/] All numbers agree;"
-                  f" they stand in {(FOLDER / 'summary.json').relative_to(ROOT)}.")  # fmt: skip
+    console.print(f"\n[bold green]Done in {summary['seconds']:.0f} s.[/] All numbers agree."
+                  f" They are in {FOLDER / 'summary.json'}.")  # fmt: skip
     return 0
 
 
 def run(console: Console) -> dict[str, Any]:
     """Load, maintain, read; return the summary."""
     began = time.monotonic()
-    shutil.copytree(ROOT / "config", CONFIG, dirs_exist_ok=True)
-    with AirportsServer(RELEASES[0]) as api, _sandbox(console, api) as sandbox:
+    shutil.copytree(project.root() / "config", CONFIG, dirs_exist_ok=True)
+    example = project.example_api()
+    with (
+        example.AirportsServer(example.RELEASES[0]) as api,
+        _sandbox(console, api.address, example.API_KEY) as sandbox,
+    ):
         runs, results = [], []
-        for release in RELEASES:
+        for release in example.RELEASES:
             console.print(Rule(f"[bold]load_source[/]  release {release}", align="left"))
             api.release = release
             results.append(_load(console, sandbox, release))
@@ -89,18 +91,18 @@ def run(console: Console) -> dict[str, Any]:
 
 
 @contextmanager
-def _sandbox(console: Console, api: AirportsServer) -> Iterator[Sandbox]:
+def _sandbox(console: Console, address: str, key: str) -> Iterator[Sandbox]:
     console.print(
         "[bold]Lakekit[/]: a REST API into an Iceberg table that keeps its history.\n"
         "[bright_black]State machines, functions and Spark jobs as they deploy to AWS, here.[/]"
     )
     with console.status("starting the sandbox"):
         sandbox = Sandbox(
-            root=ROOT,
+            root=project.root(),
             folder=FOLDER / "sandbox",
             config=CONFIG,
-            base_urls={SOURCE: api.address},
-            secrets={"lakekit/dev/airports_api": API_KEY},
+            base_urls={SOURCE: address},
+            secrets={"lakekit/dev/airports_api": key},
         )
         sandbox.__enter__()
     try:
@@ -110,8 +112,8 @@ def _sandbox(console: Console, api: AirportsServer) -> Iterator[Sandbox]:
 
 
 def _load(console: Console, sandbox: Connection, release: str) -> MergeResult:
-    moment = datetime.strptime(release, "%Y%m%d").strftime("%Y-%m-%dT00:00:00Z")
-    request = {"source": SOURCE, "extraction_time": moment}
+    extraction_time = datetime.strptime(release, "%Y%m%d").strftime("%Y-%m-%dT00:00:00Z")
+    request = {"source": SOURCE, "extraction_time": extraction_time}
     name = f"demo-{release}"
     execution = sandbox.start("load_source", request, name=name)
     _succeed(watch(sandbox, execution, console=console, brief=True), f"load_source of {release}")

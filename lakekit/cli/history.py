@@ -122,10 +122,10 @@ def explain(cause: str) -> tuple[str, Path | None]:
     return str(text or cause), log
 
 
-def _end(visit: Visit | None, moment: datetime) -> None:
+def _end(visit: Visit | None, time: datetime) -> None:
     """End a visit whose failure was caught: the next state has begun."""
     if visit and visit.failed and visit.left is None:
-        visit.left = moment
+        visit.left = time
 
 
 def _enter(event: Mapping[str, Any]) -> Visit:

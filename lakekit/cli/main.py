@@ -3,8 +3,10 @@
 import os
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +21,36 @@ from lakekit.cli.check import check_files
 from lakekit.errors import LakekitError
 
 app = typer.Typer(
-    help="REST sources and files into Iceberg tables with exact SCD2 history.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 commands_rebuild.register(commands_sandbox.app)
 app.add_typer(commands_sandbox.app, name="sandbox")
+
+
+def _show_version(wanted: bool) -> None:
+    """Show the version; that of a checkout is in its own file, whatever else is installed."""
+    if wanted:
+        from lakekit.sandbox import project  # noqa: PLC0415  boto3 takes its time
+
+        if project.is_checkout():
+            declared = tomllib.loads((project.root() / "pyproject.toml").read_text())
+            typer.echo(f"lakekit {declared['project']['version']} (checkout {project.root()})")
+        else:
+            typer.echo(f"lakekit {version('lakekit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def lakekit(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """REST sources and files into Iceberg tables with exact SCD2 history."""
 
 
 @app.command()
@@ -59,4 +85,8 @@ def main() -> None:
     os.environ["TZ"] = "UTC"
     time.tzset()
     with _faults_as_exit_code():
-        app(args=take(sys.argv[1:]))
+        app(args=take(sys.argv[1:]), prog_name="lakekit")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from lakekit.batch import MergeResult
 from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time
 from lakekit.cli.output import render_samples, say_rebuilt, to_json
 from lakekit.contract.contract import load_contract
@@ -65,7 +66,7 @@ def merge(
             landed = landing.land(text, batch, published_runs(spark, table))
             result = merge_scd2(spark, promise, landed, table, staging=staging)
             landing.mark_merged(batch.run_id)
-            shown = {**result.model_dump(), "table": promise.contract}
+            shown = _shown(result, promise.contract)
             typer.echo(json.dumps(shown) if as_json else _sentence(shown))
 
 
@@ -89,24 +90,23 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
         Landing(warehouse, promise.contract).refuse_late(batch)
     with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
-        from lakekit.spark.run import Merge  # noqa: PLC0415
 
-        table = identifier(promise.contract)
-        run = Merge(spark, promise, batch, table, staging_of(place))
-        told = preview_merge(run, rows=rows)
-    shown = {**told.result.model_dump(exclude={"committed"}), "table": promise.contract}
+        table, staging = identifier(promise.contract), staging_of(place)
+        plan = preview_merge(spark, promise, batch, table, staging=staging, rows=rows)
+    shown = _shown(plan.result, promise.contract)
+    del shown["committed"]
     if as_json:
-        state = {"merged": told.merged, "creates": told.creates, "evolves": told.evolves}
-        typer.echo(to_json({**shown, **state, "samples": told.samples}))
+        state = {"merged": plan.merged, "creates": plan.creates, "evolves": plan.evolves}
+        typer.echo(to_json({**shown, **state, "samples": plan.samples}))
         return
-    if told.merged:
+    if plan.merged:
         typer.echo(f"{promise.contract}: this run is merged; it would change nothing")
         return
-    for statement in told.evolves:
+    for statement in plan.evolves:
         typer.echo(f"would run: {statement}")
-    made = "; the table would be created" if told.creates else ""
+    made = "; the table would be created" if plan.creates else ""
     typer.echo(f"{_sentence(shown | {'committed': False}, would='would have ')}{made}")
-    typer.echo(render_samples(told.samples or {}), nl=False)
+    typer.echo(render_samples(plan.samples or {}), nl=False)
 
 
 def rebuild(
@@ -122,7 +122,7 @@ def rebuild(
 ) -> None:
     """Derive a table again from its landed runs and publish what is right.
 
-    The table has one commit; its companion, if there is one, has its own before it.
+    The table has one commit; its change journal, if there is one, has its own before it.
 
     Example: lakekit rebuild --table airports --warehouse warehouse
 
@@ -138,14 +138,15 @@ def rebuild(
     landing, name = Landing(warehouse, table), identifier(table)
     today = load_contract(landing.contract(), name=table)
     with opened(warehouse) as spark, landing.locked():
-        from lakekit.spark.iceberg.published_runs import published_runs, told_runs  # noqa: PLC0415
+        from lakekit.spark.iceberg.published_runs import journal_runs, published_runs  # noqa: PLC0415
         from lakekit.spark.rebuild.job import read_keys  # noqa: PLC0415
         from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table  # noqa: PLC0415
 
         exists = spark.catalog.tableExists(name)
         # A crash may have come before a run was marked as merged.
-        told = {each.run_id for each in told_runs(spark, name)} if exists else set()
-        landed = landing.merged_runs(told.union(published_runs(spark, name)) if exists else told)
+        recorded = {each.run_id for each in journal_runs(spark, name)} if exists else set()
+        published = recorded.union(published_runs(spark, name)) if exists else recorded
+        landed = landing.merged_runs(published)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
         tidy_staging(warehouse)
@@ -176,6 +177,12 @@ def _as_it_is(warehouse: Path) -> Iterator[Path]:
             finally:
                 # Its catalog goes with the folder.
                 spark.stop()
+
+
+def _shown(result: MergeResult, table: str) -> dict[str, Any]:
+    """Return what is shown of a merge: its table and run, then the metrics."""
+    rest = result.model_dump(exclude={"table", "run_id"})
+    return {"table": table, "run_id": result.run_id, **rest}
 
 
 def _sentence(r: dict[str, object], would: str = "") -> str:

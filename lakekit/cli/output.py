@@ -81,9 +81,9 @@ def _text(value: Any) -> str:
 
 
 def say_rebuilt(done: Mapping[str, Any]) -> str:
-    """Return a rebuild's result as a sentence; its runs are told as a number."""
+    """Return a rebuild's result as a sentence; its runs as a number."""
     state = f"snapshot {done['snapshot_id']}" if done["committed"] else "nothing to commit"
     counts = f"{done['missing']} rows missing, {done['wrong']} wrong"
-    if done["facts_missing"] or done["facts_wrong"]:
-        counts += f"; companion: {done['facts_missing']} missing, {done['facts_wrong']} wrong"
+    if done["journal_missing"] or done["journal_wrong"]:
+        counts += f"; journal: {done['journal_missing']} missing, {done['journal_wrong']} wrong"
     return f"{done['table']}: {done['runs']} runs; {counts}; {state}"

@@ -106,6 +106,6 @@ def _show_versions(frame: "DataFrame", form: str) -> None:
 
 
 def _show(frame: "DataFrame", form: str) -> None:
-    from lakekit.spark.schema.conform import in_shown_form  # noqa: PLC0415
+    from lakekit.spark.schema.conform import for_display  # noqa: PLC0415
 
-    typer.echo(render(frame.columns, in_shown_form(frame).collect(), form), nl=False)
+    typer.echo(render(frame.columns, for_display(frame).collect(), form), nl=False)

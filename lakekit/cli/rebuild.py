@@ -27,7 +27,9 @@ def rebuild(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     endpoint: Endpoint = None,
 ) -> None:
-    """Derive a table of the sandbox again from its landing bucket; exit code 1 if that fails.
+    """Derive a table again from the sandbox's landing bucket.
+
+    The exit code is 1 if that fails.
 
     Example: lakekit sandbox rebuild --table airports --source airports_api
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.error import URLError
@@ -16,22 +15,23 @@ from urllib.error import URLError
 import typer
 from rich.console import Console
 
+from lakekit.cli.arguments import parse_time
 from lakekit.errors import InvalidStepInputError
 
-app = typer.Typer(
-    help="AWS on one machine. Its data is in memory and gone when it stops.", no_args_is_help=True
-)
+app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
 FOLDER = Path("build/sandbox")
 STATE = "state.json"
 EXAMPLE = "airports_api"
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
-Endpoint = Annotated[str | None, typer.Option(help="Of a sandbox started elsewhere.")]
+Endpoint = Annotated[str | None, typer.Option(help="Address of a sandbox started elsewhere.")]
 
 
 @app.command()
 def up(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
-    cold: Annotated[bool, typer.Option("--cold", help="A new Spark for every job run.")] = False,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Start a new Spark for every job run.")
+    ] = False,
     data: Data = FOLDER,
     base_url: Annotated[
         list[str] | None, typer.Option(help="source=URL: read a source from another address.")
@@ -41,13 +41,15 @@ def up(
     ] = None,
     release: Annotated[str, typer.Option(help="Release that the example API serves.")] = "20240806",
 ) -> None:
-    """Start a sandbox and keep it running until Ctrl-C. All its data is in memory.
+    """Start a sandbox and keep it running until Ctrl-C.
 
-    The example API runs beside it, unless --base-url gives another address for airports_api.
+    All its data is in memory.
+
+    It also serves the example API, unless airports_api gets a --base-url.
 
     Example: lakekit sandbox up
     """
-    from lakekit.sandbox import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
+    from lakekit.sandbox import Sandbox, SandboxError, project  # noqa: PLC0415  moto takes its time
     from lakekit.sandbox.template import SynthesisError  # noqa: PLC0415
 
     # A shell that starts it in the background lets it ignore Ctrl-C.
@@ -57,7 +59,7 @@ def up(
     try:
         with _example(given, release) as (base_urls, secrets):
             sandbox = Sandbox(
-                root=_root(),
+                root=project.root(),
                 folder=data,
                 base_urls=base_urls,
                 secrets=secrets | _pairs("--secret", secret),
@@ -66,7 +68,7 @@ def up(
             )
             _keep(sandbox, data / STATE)
     except KeyboardInterrupt:
-        typer.echo("stopped; the data is gone", err=True)
+        typer.echo("stopped; the data is lost", err=True)
     except (SandboxError, SynthesisError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
@@ -74,7 +76,10 @@ def up(
 
 @app.command()
 def run(
-    machine: Annotated[Literal["load_source", "maintain_tables"], typer.Argument()],
+    machine: Annotated[
+        Literal["load_source", "maintain_tables"],
+        typer.Argument(help="load_source or maintain_tables."),
+    ],
     source: Annotated[str, typer.Option(help="Name of the source.")],
     extraction_time: Annotated[
         str | None, typer.Option(help="Time of the data instead of now, with its zone.")
@@ -83,7 +88,9 @@ def run(
     endpoint: Endpoint = None,
     data: Data = FOLDER,
 ) -> None:
-    """Start a state machine in the sandbox and watch it; exit code 1 if it fails.
+    """Run a state machine in the sandbox and watch it.
+
+    The exit code is 1 if it fails.
 
     Example: lakekit sandbox run load_source --source airports_api
     """
@@ -91,7 +98,7 @@ def run(
     if extraction_time:
         if machine != "load_source":
             raise InvalidStepInputError("--extraction-time is for load_source")
-        request["extraction_time"] = _time(extraction_time)
+        request["extraction_time"] = parse_time("--extraction-time", extraction_time).isoformat()
     connection = connect(endpoint, data)
     from lakekit.cli.live import watch  # noqa: PLC0415  after the checks that need no boto3
 
@@ -108,20 +115,21 @@ def run(
 def _example(
     base_urls: dict[str, str], release: str
 ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Serve the example API where its source is given no other address; add its secret."""
+    """Serve the example API unless its source has another address; add its secret."""
     if EXAMPLE in base_urls:
         yield base_urls, {}
         return
-    from examples.airports.server import API_KEY, AirportsServer  # noqa: PLC0415
+    from lakekit.sandbox.project import example_api  # noqa: PLC0415
 
+    example = example_api()
     try:
-        server = AirportsServer(release)
+        server = example.AirportsServer(release)
     except ValueError as error:
         raise InvalidStepInputError(f"--release: {error}") from None
     with server as api:
-        told = f"{api.address}, release {release}; another: curl -X PUT -d 20250909"
-        typer.echo(f"example API at {told} {api.address}/release", err=True)
-        yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": API_KEY}
+        other = f"curl -X PUT -d 20250909 {api.address}/release"
+        typer.echo(f"example API at {api.address}, release {release}; another: {other}", err=True)
+        yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": example.API_KEY}
 
 
 def _keep(sandbox: Any, state: Path) -> None:
@@ -137,13 +145,6 @@ def _keep(sandbox: Any, state: Path) -> None:
             raise SandboxError(f"the sandbox ended; see {state.parent / 'logs' / 'server.log'}")
     finally:
         state.unlink(missing_ok=True)
-
-
-def _root() -> Path:
-    root = Path(__file__).resolve().parents[2]
-    if not (root / "cdk" / "app.py").is_file():
-        raise InvalidStepInputError("the sandbox runs from a checkout: cdk/app.py is not here")
-    return root
 
 
 def connect(endpoint: str | None, data: Path) -> Any:
@@ -179,19 +180,9 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
     for text in given or []:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise InvalidStepInputError(f"{option} wants name=value")
+            raise InvalidStepInputError(f"{option} needs name=value")
         pairs[name] = value
     return pairs
-
-
-def _time(text: str) -> str:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidStepInputError(f"--extraction-time {text}: not a time") from None
-    if moment.tzinfo is None:
-        raise InvalidStepInputError(f"--extraction-time {text}: has no zone; append Z for UTC")
-    return moment.isoformat()
 
 
 def _interrupt(*_: Any) -> None:

@@ -95,7 +95,7 @@ class Connection:
         """Run a Glue job to its end and return the run as GetJobRun shows it.
 
         Raises:
-            SandboxError: It has not ended in time, or as many runs of it are at work as may be.
+            SandboxError: It has not ended in time, or the job already has as many runs as it may.
         """
         until = time.monotonic() + timeout
         client, name = self.client("glue"), self.names["jobs"][job]
@@ -103,7 +103,7 @@ class Connection:
         try:
             run_id = client.start_job_run(JobName=name, Arguments=given)["JobRunId"]
         except client.exceptions.ConcurrentRunsExceededException:
-            raise SandboxError(f"{name} is at work already; wait for its end") from None
+            raise SandboxError(f"{name} is already running; wait for its end") from None
         while time.monotonic() < until:
             run: dict[str, Any] = client.get_job_run(JobName=name, RunId=run_id)["JobRun"]
             if run["JobRunState"] not in ("STARTING", "RUNNING"):
@@ -113,7 +113,7 @@ class Connection:
 
 
 def ask(endpoint: str) -> dict[str, Any]:
-    """Return what a sandbox says about itself."""
+    """Return a sandbox's description of itself."""
     with urlopen(f"{endpoint}/_sandbox", timeout=10) as response:  # noqa: S310  loopback
         about: dict[str, Any] = json.load(response)
     return about

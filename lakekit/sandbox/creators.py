@@ -21,8 +21,8 @@ class Created:
     properties: Properties = field(default_factory=dict)
 
 
-# Moto does not check who calls, and has no metrics that an alarm could watch; policies that demand
-# TLS would make no sense on this machine.
+# Moto does not check who calls, and has no metrics that an alarm could watch; policies that
+# require TLS do not apply on this machine.
 NOT_ENFORCED = {
     "AWS::CDK::Metadata",
     "AWS::CloudWatch::Alarm",
@@ -90,7 +90,7 @@ def _log_group(client: Client, fallback: str, p: Properties) -> Created:
 
 
 def _function(client: Client, fallback: str, p: Properties) -> Created:
-    # The code is the repository's; Lambda must be given some all the same.
+    # Lambda requires code; the sandbox runs the project's own.
     empty = io.BytesIO()
     zipfile.ZipFile(empty, "w").close()
     known = ("Description", "Environment", "Handler", "MemorySize", "Role", "Runtime", "Timeout")

@@ -18,12 +18,12 @@ STOP_SECONDS = 20
 
 
 class Sandbox(Connection):
-    """AWS on one machine, as a context manager. Its data is in memory and goes with it.
+    """AWS on one machine, as a context manager. Its data is in memory and lost at the end.
 
     Args:
-        root: The repository.
+        root: The project: `lakekit.sandbox.project.root()`.
         folder: Logs and the synthesised templates.
-        config: Folder of sources and contracts in place of the repository's.
+        config: Folder of sources and contracts in place of the project's.
         base_urls: Address of a source in place of its own.
         secrets: Values for Secrets Manager, by name.
         cold: A new Spark process for every job run.
@@ -46,7 +46,7 @@ class Sandbox(Connection):
         self._root = root.resolve()
         self.folder = folder.resolve()
         self._given = {
-            "config": str(config.resolve()) if config else None,
+            "config": str((config or self._root / "config").resolve()),
             "base_urls": dict(base_urls or {}),
             "secrets": dict(secrets or {}),
             "cold": cold,
@@ -113,9 +113,9 @@ class Sandbox(Connection):
                 text=True,
                 env=environment,
             )
-        return self._hear(settings, log)
+        return self._read_description(settings, log)
 
-    def _hear(self, settings: dict[str, Any], log: Path) -> dict[str, Any]:
+    def _read_description(self, settings: dict[str, Any], log: Path) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise SandboxError("the sandbox has no process")
@@ -123,7 +123,7 @@ class Sandbox(Connection):
         process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], START_SECONDS)
         line = process.stdout.readline() if ready else ""
-        about: dict[str, Any] = json.loads(line) if line else {"error": "it says nothing"}
+        about: dict[str, Any] = json.loads(line) if line else {"error": "it does not answer"}
         if "error" in about:
             raise SandboxError(f"the sandbox does not start: {about['error']}\nSee {log}")
         return about

@@ -106,7 +106,7 @@ class Jobs:
         return [run for run in reversed(self._runs.values()) if run.job == job]
 
     def stop_run(self, run: JobRun) -> None:
-        """Stop a run; the worker goes with it."""
+        """Stop a run, and the worker that runs it."""
         if run.state in ACTIVE:
             self._end(run, "STOPPED", None)
             if self._now is run and self._worker:
@@ -118,7 +118,7 @@ class Jobs:
             self._worker.kill()
 
     def _script(self, location: str) -> Path:
-        # A path serves whoever tries a script that no template knows.
+        # A script that no template has is given by its path.
         return self._scripts[location] if location in self._scripts else Path(location)
 
     def _run(self, run: JobRun) -> None:

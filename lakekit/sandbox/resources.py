@@ -1,6 +1,6 @@
 """The resources of the templates, created in moto one by one.
 
-A resource is created when another first refers to it, so that order needs no thought.
+A resource is created when another first refers to it, so their order does not matter.
 """
 
 import json
@@ -112,3 +112,30 @@ class StackScope:
                 if output.get("Export", {}).get("Name") == export:
                     return resolve(output["Value"], StackScope(self.resources, stack))
         raise ResourceError(f"{self.stack}: no stack exports {export}")
+
+
+def names_of(resources: Resources) -> dict[str, Any]:
+    """Return buckets, database and the like, and by short name machines, functions and the rest.
+
+    A short name is the last part of a name: `load_source` for `lakekit-dev-load_source`.
+    """
+
+    def by_short_name(kind: str) -> dict[str, str]:
+        found = resources.of_type(kind)
+        return {each.ref.replace("/", ":").rpartition(":")[2].rpartition("-")[2]: each.ref
+                for each in found}  # fmt: skip
+
+    functions = resources.of_type("AWS::Lambda::Function")
+    variables = functions[0].properties["Environment"]["Variables"] if functions else {}
+    warehouse = variables.get("LAKEKIT_WAREHOUSE", "")
+    return {
+        "landing_bucket": variables.get("LAKEKIT_LANDING_BUCKET", ""),
+        "lake_bucket": warehouse.removeprefix("s3://").partition("/")[0],
+        "database": variables.get("LAKEKIT_DATABASE", ""),
+        "warehouse": warehouse,
+        "machines": by_short_name("AWS::StepFunctions::StateMachine"),
+        "functions": by_short_name("AWS::Lambda::Function"),
+        "jobs": by_short_name("AWS::Glue::Job"),
+        "queues": by_short_name("AWS::SQS::Queue"),
+        "topics": by_short_name("AWS::SNS::Topic"),
+    }

@@ -1,4 +1,4 @@
-"""Which requests the sandbox answers in moto's stead."""
+"""Which requests the sandbox answers itself, instead of moto."""
 
 import json
 import logging

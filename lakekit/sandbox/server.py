@@ -1,7 +1,7 @@
 """The sandbox's process: moto, the bridges, the runtimes, and the resources of the templates.
 
 Reads its settings as one line of JSON, answers with one line when all is ready, and ends when its
-standard input does: a sandbox never outlives who started it.
+standard input does: a sandbox ends with the process that started it.
 """
 
 import json
@@ -29,8 +29,7 @@ from lakekit.sandbox.bridges.queue_polling import QueuePoller
 from lakekit.sandbox.functions import Functions
 from lakekit.sandbox.http import Gateway, answer
 from lakekit.sandbox.jobs import Jobs
-from lakekit.sandbox.names import names_of
-from lakekit.sandbox.resources import Resources
+from lakekit.sandbox.resources import Resources, names_of
 from lakekit.sandbox.routes import Registry, add_routes
 from lakekit.sandbox.settings import CREDENTIALS, LOOPBACK, Settings
 from lakekit.sandbox.template import find_scripts, read_assembly
@@ -108,14 +107,14 @@ def serve(settings: Settings, port: int) -> None:
 
 
 def say(what: dict[str, Any]) -> None:
-    """Answer to who started us."""
+    """Answer the process that started this one."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 
 
 def main() -> None:
     """Run the process."""
-    # Ctrl-C in a terminal reaches us too; who started us decides when we end.
+    # Ctrl-C in a terminal reaches this process too; the one that started it decides when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     settings, port = read_settings(sys.stdin.readline())

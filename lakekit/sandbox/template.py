@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lakekit.sandbox import project
+
 ENVIRONMENT = "dev"
 INPUTS = ("cdk", "cdk.json", "config", "glue_jobs", "lakekit", "lambdas", "pyproject.toml",
           "requirements.txt", "state_machines")  # fmt: skip
@@ -45,17 +47,21 @@ def synthesise(root: Path, cache: Path) -> Path:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": project.search_path(root),
+        },
     )
     if done.returncode:
         raise SynthesisError(f"cdk/app.py failed:\n{done.stderr.strip()[-4000:]}")
     if not out.exists():
         part.rename(out)
-    forget_old(cache)
+    drop_old(cache)
     return out
 
 
-def forget_old(cache: Path) -> None:
+def drop_old(cache: Path) -> None:
     """Keep only the newest assemblies."""
     folders = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)
     for folder in folders[:-KEPT]:
@@ -66,11 +72,14 @@ def digest(root: Path) -> str:
     """Return a hash of all that the templates are made from."""
     total = hashlib.sha256()
     for name in INPUTS:
-        path = root / name
+        # An installed package's copy of the project has no `lakekit`: that is the package itself.
+        copied = name == "lakekit" and not (root / name).exists()
+        top = project.PACKAGE.parent if copied else root
+        path = top / name
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
             if file.is_file() and "__pycache__" not in file.parts:
-                total.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
+                total.update(f"{file.relative_to(top)}\0".encode() + file.read_bytes() + b"\0")
     return total.hexdigest()[:16]
 
 

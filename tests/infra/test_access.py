@@ -34,7 +34,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def prefixes(granted: Rights, action: str, bucket: str = "landing") -> set[str]:
-    """Return what an action may touch in one bucket: `/raw/*` and the like."""
+    """Return the keys of one bucket that an action may use: `/raw/*` and the like."""
     own = {text for text in granted.get(action, set()) if f"GetAtt{bucket}" in text}
     return {json.loads(text)["Fn::Join"][1][-1] for text in own}
 
@@ -78,7 +78,7 @@ def test_only_a_rebuild_drops_tables_and_its_shadows_alone(dev: Stacks, job: str
     may = {json.loads(text) for text in rights(dev, job).get("glue:DeleteTable", set())}
 
     tables = {arn.rpartition("/")[2] for arn in may if ":table/" in arn}
-    shadows = {"*__rebuild", "*__rebuild_facts", "*__rebuild_quarantine"}
+    shadows = {"*__rebuild", "*__rebuild_journal", "*__rebuild_quarantine"}
     assert tables == (shadows if job == "rebuild_table" else set())
 
 

@@ -1,4 +1,4 @@
-"""What a function's bundle asks for is enough to import its handler; checked without an index."""
+"""The requirements of a function's bundle suffice to import its handler; checked offline."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ from cdk.constructs.bundle import SOURCES, pins, wanted
 from cdk.stacks.compute import EXTRAS, FUNCTIONS
 from tests.infra.conftest import ROOT
 
-IMAGE = ["boto3"]  # what Lambda's image brings, with what that needs
+IMAGE = ["boto3"]  # the packages of Lambda's image, with their requirements
 PLAIN = ("functions",)
 CODE = """
 import importlib, sys

@@ -1,4 +1,4 @@
-"""What the templates of the environments say."""
+"""The templates of the environments."""
 
 import json
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_jobs_get_the_iceberg_catalog_and_every_setting_in_one_conf(stacks: Stac
         assert "spark.sql.catalog.lake.warehouse=s3://" in conf
         # iceberg #5965: every commit would be a version of the table, and their number has a limit.
         assert "spark.sql.catalog.lake.glue.skip-archive=true" in conf
-        # A session made of another one has these alone, not what was set later.
+        # A session made of another one has only these, not what was set later.
         assert all(f"{key}={value}" in conf for key, value in SETTINGS.items())
 
 
@@ -126,7 +126,7 @@ def test_route_file_has_time_for_a_batch_that_stays_hidden_six_times_as_long(
 
 
 @pytest.mark.parametrize("queue", ["inbox_dead", "schedules_dead"])
-def test_a_dead_letter_tells_the_failure_topic(stacks: Stacks, queue: str) -> None:
+def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) -> None:
     template = stacks["orchestration"]
     queues = template.find_resources("AWS::SQS::Queue")
     [dead] = [id for id, q in queues.items() if q["Properties"]["QueueName"].endswith(queue)]

@@ -1,4 +1,4 @@
-"""Handlers that functions of these tests are made of."""
+"""Handlers for the functions of these tests."""
 
 import os
 import time
@@ -35,6 +35,6 @@ def crash(event: Any, context: Any) -> None:
 
 
 def fail_marked(event: Any, context: Any) -> dict[str, Any]:
-    """Keep what was received beside the log; fail the messages that say so."""
+    """Fail the messages that say so."""
     bad = [r["messageId"] for r in event["Records"] if "bad" in r["body"]]
     return {"batchItemFailures": [{"itemIdentifier": each} for each in bad]}

@@ -40,8 +40,8 @@ def _configure(config: Path, address: str) -> None:
 
 
 def _load(sandbox: Sandbox, release: str) -> tuple[int, int]:
-    moment = f"{release[:4]}-{release[4:6]}-{release[6:]}T00:00:00Z"
-    request = {"source": "airports_api", "extraction_time": moment}
+    extraction_time = f"{release[:4]}-{release[4:6]}-{release[6:]}T00:00:00Z"
+    request = {"source": "airports_api", "extraction_time": extraction_time}
     outcome = sandbox.wait(sandbox.start("load_source", request, name=release), timeout=120)
     assert outcome.status == "SUCCEEDED", outcome.cause
     bucket = sandbox.names["landing_bucket"]

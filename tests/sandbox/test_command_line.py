@@ -41,7 +41,7 @@ def test_merge_prints_one_json_object_per_run_and_nothing_else(merged):
     assert [(run["opened"], run["closed"]) for run in runs] == [(28226, 0), (814, 770)]
     assert list(runs[0]) == [
         "table", "run_id", "opened", "closed", "deleted", "unchanged", "duplicates",
-        "quarantined", "snapshot_id", "committed", "superseded", "deletes", "restored",
+        "quarantined", "superseded", "deletes", "restored", "snapshot_id", "committed",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The demo, as `make demo` runs it: it checks what it shows, and ends with 0 if that is true."""
+"""The demo, as `make demo` runs it: it checks its figures, and ends with 0 if they are right."""
 
 import subprocess
 import sys

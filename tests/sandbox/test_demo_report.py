@@ -1,4 +1,4 @@
-"""What the demo shows and what it refuses, without a sandbox."""
+"""The report of the demo and its checks, without a sandbox."""
 
 from datetime import datetime
 from io import StringIO

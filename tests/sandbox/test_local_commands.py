@@ -35,9 +35,9 @@ FIRST_AND_LAST = (
 SCRIPT = """
 import json, sys
 from typer.testing import CliRunner
-from sandbox.arguments import take
-from sandbox.cli import app
-from sandbox.landing import Landing
+from lakekit.cli.arguments import take
+from lakekit.cli.main import app
+from lakekit.local.landing import Landing
 from pathlib import Path
 
 def crash_before_the_mark(*_):
@@ -49,13 +49,13 @@ for line in json.load(sys.stdin):
         Landing.mark_merged = crash_before_the_mark
     done = CliRunner().invoke(app, take(line))
     known = Path(line[line.index("--warehouse") + 1]).exists()
-    told = {"code": done.exit_code, "out": done.stdout, "error": repr(done.exception)}
-    print("told", json.dumps({**told, "known": known}))
+    answer = {"code": done.exit_code, "out": done.stdout, "error": repr(done.exception)}
+    print("answer", json.dumps({**answer, "known": known}))
 """
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory) -> dict[str, dict]:
+def answers(tmp_path_factory) -> dict[str, dict]:
     """What each command said."""
     folder = tmp_path_factory.mktemp("commands")
     (folder / "people.yaml").write_text(CONTRACT)
@@ -69,28 +69,28 @@ def told(tmp_path_factory) -> dict[str, dict]:
         (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
     (folder / "keys.ndjson").write_text('{"id": 1}\n')
     (folder / "events.yaml").write_text(EVENTS)
-    promise = ["--contract", str(folder / "people.yaml")]
+    contract = ["--contract", str(folder / "people.yaml")]
     runs = {
         day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in range(1, 5)
     }
     events = ["--contract", str(folder / "events.yaml"), *runs[1]]
     lines = {
-        "plan first": ["plan-merge", *promise, *runs[1], "--json"],
-        "merge": ["merge", *promise, *runs[1], *runs[2], "--json"],
-        "plan third": ["plan-merge", *promise, *runs[2]],
-        "refused": ["plan-merge", *promise, *runs[3]],
+        "plan first": ["plan-merge", *contract, *runs[1], "--json"],
+        "merge": ["merge", *contract, *runs[1], *runs[2], "--json"],
+        "plan third": ["plan-merge", *contract, *runs[2]],
+        "refused": ["plan-merge", *contract, *runs[3]],
         "as of": ["as-of", "people", time(1), "--format", "ndjson"],
         "changes": ["changes", "people", time(1), time(2), "--format", "ndjson"],
         "harm": ["sql", "DELETE FROM people"],
         "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
-        "killed": ["killed", "merge", *promise, *runs[4]],
+        "killed": ["killed", "merge", *contract, *runs[4]],
         "rebuild": ["rebuild", "--table", "people", "--json"],
         "again": ["rebuild", "--table", "people"],
         "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
         "times": ["sql", f"SELECT {', '.join(FIRST_AND_LAST)}", "--format", "csv"],
-        "facts": ["sql", "SELECT id, _op FROM people_facts WHERE id = 9", "--format", "csv"],
-        "no table": ["rebuild", "--table", "nobody"],
-        "no history": ["as-of", "nobody", time(1)],
+        "journal": ["sql", "SELECT id, _op FROM people_journal WHERE id = 9", "--format", "csv"],
+        "no table": ["rebuild", "--table", "missing"],
+        "no history": ["as-of", "missing", time(1)],
         "no zone": ["as-of", "people", "2026-01-01"],
         "events": ["merge", *events],
         "no versions": ["history", "events", "--key", "id=1"],
@@ -101,10 +101,11 @@ def told(tmp_path_factory) -> dict[str, dict]:
         [sys.executable, "-c", SCRIPT], input=json.dumps(asked),
         capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
-    said = [line for line in done.stdout.splitlines() if line.startswith("told ")]
+    said = [line for line in done.stdout.splitlines() if line.startswith("answer ")]
     assert len(said) == len(lines), done.stderr
     return {
-        name: json.loads(line.removeprefix("told ")) for name, line in zip(lines, said, strict=True)
+        name: json.loads(line.removeprefix("answer "))
+        for name, line in zip(lines, said, strict=True)
     }
 
 
@@ -116,54 +117,54 @@ def time(day: int) -> str:
     return f"2026-01-{day:02}T00:00:00Z"
 
 
-def rows(told: dict) -> list[dict]:
-    return [json.loads(line) for line in told["out"].splitlines()]
+def rows(answer: dict) -> list[dict]:
+    return [json.loads(line) for line in answer["out"].splitlines()]
 
 
-def test_a_plan_for_a_warehouse_that_is_not_there_makes_none(told):
-    first = told["plan first"]
+def test_a_plan_for_a_warehouse_that_is_not_there_makes_none(answers):
+    first = answers["plan first"]
     plan = json.loads(first["out"])
 
     assert (plan["creates"], plan["opened"], first["known"]) == (True, 2, False)
     assert plan["samples"]["opened"][0]["changes"]["name"] == {"new": "ann"}
 
 
-def test_change_extracts_open_and_delete(told):
-    assert told["merge"]["error"] == "None"
+def test_change_extracts_open_and_delete(answers):
+    assert answers["merge"]["error"] == "None"
 
-    first, second = rows(told["merge"])
+    first, second = rows(answers["merge"])
     assert (first["opened"], second["opened"], second["closed"], second["deleted"]) == (2, 1, 2, 1)
-    assert "this run is merged" in told["plan third"]["out"]
+    assert "this run is merged" in answers["plan third"]["out"]
 
 
-def test_a_plan_is_refused_as_its_merge_would_be(told):
-    assert told["refused"]["code"] == 1
-    assert "TooManyRejectedError" in told["refused"]["error"]
+def test_a_plan_is_refused_as_its_merge_would_be(answers):
+    assert answers["refused"]["code"] == 1
+    assert "TooManyRejectedError" in answers["refused"]["error"]
 
 
-def test_as_of_and_changes_read_the_history(told):
-    assert [(row["id"], row["name"]) for row in rows(told["as of"])] == [(1, "ann"), (2, "ben")]
-    assert "_line_hash" not in told["as of"]["out"]
-    assert [(row["_change"], row["name"]) for row in rows(told["changes"])] == [
+def test_as_of_and_changes_read_the_history(answers):
+    assert [(row["id"], row["name"]) for row in rows(answers["as of"])] == [(1, "ann"), (2, "ben")]
+    assert "_line_hash" not in answers["as of"]["out"]
+    assert [(row["_change"], row["name"]) for row in rows(answers["changes"])] == [
         ("updated", "anna"), ("deleted", "ben"),
     ]  # fmt: skip
 
 
-def test_a_query_shows_the_first_and_the_last_time_of_all(told):
+def test_a_query_shows_the_first_and_the_last_time_of_all(answers):
     shown = "0001-01-01T00:00:00,9999-12-31T23:59:59.999999"
-    assert told["times"]["out"].splitlines() == ["at,at", shown]
+    assert answers["times"]["out"].splitlines() == ["at,at", shown]
 
 
-def test_a_rebuild_brings_back_what_was_deleted_by_hand(told):
-    assert "2 rows missing, 0 wrong" in told["rebuild key"]["out"]
-    assert json.loads(told["rebuild"]["out"])["missing"] == 1
-    assert "0 rows missing, 0 wrong; nothing to commit" in told["again"]["out"]
-    assert told["count"]["out"].splitlines() == ["id,name", "1,ann", "1,anna", "2,ben"]
+def test_a_rebuild_brings_back_what_was_deleted_by_hand(answers):
+    assert "2 rows missing, 0 wrong" in answers["rebuild key"]["out"]
+    assert json.loads(answers["rebuild"]["out"])["missing"] == 1
+    assert "0 rows missing, 0 wrong; nothing to commit" in answers["again"]["out"]
+    assert answers["count"]["out"].splitlines() == ["id,name", "1,ann", "1,anna", "2,ben"]
 
 
-def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(told):
-    assert told["killed"]["code"] != 0
-    assert told["facts"]["out"].splitlines() == ["id,_op", "9,D"]
+def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(answers):
+    assert answers["killed"]["code"] != 0
+    assert answers["journal"]["out"].splitlines() == ["id,_op", "9,delete"]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(tol
         ("no past", "events: no history table; it has no _valid_from"),
     ],
 )
-def test_a_fault_is_one_line(told, command, error):
-    assert told[command]["code"] == 1
-    assert error in told[command]["error"]
-    assert "\\n" not in told[command]["error"]
+def test_a_fault_is_one_line(answers, command, error):
+    assert answers[command]["code"] == 1
+    assert error in answers[command]["error"]
+    assert "\\n" not in answers[command]["error"]

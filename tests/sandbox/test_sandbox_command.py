@@ -99,13 +99,13 @@ def test_up_prints_how_to_talk_to_it_and_all_of_it_ends_with_it(sandbox, end):
             process.communicate(timeout=30)
         finally:
             process.kill()
-    assert is_gone(endpoint)
+    assert is_stopped(endpoint)
     if end != signal.SIGKILL:
         assert not state.exists()
     state.unlink(missing_ok=True)
 
 
-def is_gone(endpoint: str) -> bool:
+def is_stopped(endpoint: str) -> bool:
     for _ in range(100):
         try:
             urlopen(f"{endpoint}/_sandbox", timeout=1).close()  # noqa: S310

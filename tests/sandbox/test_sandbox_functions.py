@@ -1,4 +1,4 @@
-"""Functions really run, each in a process of its own, with AWS's manners."""
+"""Functions really run, each in a process of its own, as on AWS."""
 
 import json
 import time

@@ -98,7 +98,7 @@ class Ended:
         return Outcome("FAILED", error="States.TaskFailed", cause="{}")
 
 
-def test_the_view_tells_states_error_cause_and_log_on_a_terminal_and_without():
+def test_the_view_shows_states_error_cause_and_log_on_a_terminal_and_without():
     for terminal in (True, False):
         console = Console(record=True, force_terminal=terminal, width=90)
 

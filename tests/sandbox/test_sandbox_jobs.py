@@ -1,4 +1,4 @@
-"""Jobs really run, on a Spark that stays warm, with AWS's manners."""
+"""Jobs really run, on a Spark that stays warm, as on Glue."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""RebuildTable in the sandbox: what the state machine loaded is derived again from its landing."""
+"""RebuildTable in the sandbox: a table that was loaded is derived again from its landing."""
 
 import json
 from pathlib import Path
@@ -29,11 +29,11 @@ def rebuilt(world: World, *options: str) -> Any:
 
 def whole(world: World) -> list[str]:
     """Return every row with all its columns."""
-    # Which lines its versions show a rebuild leaves to the next full extract.
+    # A rebuild leaves the digests of lines to the next full extract.
     return sorted(map(str, world._table(world.table).scan().to_arrow().drop([*DIGEST]).to_pylist()))
 
 
-def forget(world: World, prefix: str) -> None:
+def expire(world: World, prefix: str) -> None:
     """Let objects expire."""
     bucket = world.sandbox.names["landing_bucket"]
     for key in world.keys(prefix):
@@ -54,9 +54,9 @@ def test_a_damaged_table_becomes_what_it_was_key_by_key_or_as_a_whole(
 ) -> None:
     runs = [load(world, 1, "here", "there")]
     world.change_contract("schema:\n", "schema:\n  - {name: zip, type: string}\n")
-    # The second changes nothing; of the third a crash has left the commit alone.
+    # The second changes nothing; a crash of the third has left only its commit.
     runs += [load(world, 2, "here", "there"), load(world, 3, "far", "there", "new")]
-    forget(world, layout.result_key(runs[2], "merge_scd2", world.table))
+    expire(world, layout.result_key(runs[2], "merge_scd2", world.table))
     before, table = whole(world), world._table(world.table)
     assert len(before) == 4
     # PyIceberg writes another layout, and says so.
@@ -107,7 +107,7 @@ def test_a_lease_keeps_rebuilds_and_loads_apart(world: World) -> None:
     assert world.lease()["expires_at"] < "2099"
 
 
-def test_a_second_rebuild_is_told_to_wait(world: World) -> None:
+def test_a_second_rebuild_is_asked_to_wait(world: World) -> None:
     load(world, 1, "here")
     glue, name = world.sandbox.client("glue"), world.sandbox.names["jobs"]["rebuild_table"]
     places = {f"--{key}": world.sandbox.names[key] for key in
@@ -123,18 +123,18 @@ def test_a_second_rebuild_is_told_to_wait(world: World) -> None:
         return run if run["JobRunState"] not in ("STARTING", "RUNNING") else None
 
     assert (second.exit_code, second.exception.__class__) == (1, SystemExit)
-    assert "is at work already" in second.stderr
+    assert "is already running" in second.stderr
     assert until(ended)["JobRunState"] == "SUCCEEDED"
 
 
 def test_a_table_whose_landing_has_expired_is_not_rebuilt(world: World) -> None:
     load(world, 1, "here")
     before = whole(world)
-    forget(world, layout.source_prefix(world.source))
+    expire(world, layout.source_prefix(world.source))
 
-    gone = rebuild(world)
+    done = rebuild(world)
 
-    assert gone.exit_code == 1
-    assert f"LandingCorruptError: {world.table}: 1 of 1 merged landings" in gone.stderr
-    assert "log: " in gone.stderr
+    assert done.exit_code == 1
+    assert f"LandingCorruptError: {world.table}: 1 of 1 merged landings" in done.stderr
+    assert "log: " in done.stderr
     assert whole(world) == before

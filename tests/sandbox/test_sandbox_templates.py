@@ -1,4 +1,4 @@
-"""Resources come from the synthesised templates: what is wrong there shows here."""
+"""Resources come from the synthesised templates: their faults show here."""
 
 from pathlib import Path
 

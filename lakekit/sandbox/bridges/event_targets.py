@@ -29,7 +29,7 @@ def install(client: Client) -> None:
                 others.append(target)
                 continue
             try:
-                deliver(client, target, plain(original_event))
+                deliver(client, target, to_python(original_event))
             except Exception:
                 logger.exception("event of rule %s not delivered", rule.name)
         if others:
@@ -42,16 +42,16 @@ def install(client: Client) -> None:
     Rule.send_to_targets = send
 
 
-def plain(event: dict[str, Any]) -> dict[str, Any]:
+def to_python(event: dict[str, Any]) -> dict[str, Any]:
     """Return the event as EventBridge writes it."""
-    told = {key: value for key, value in event.items() if key != "ingestion-time"}
-    if isinstance(moment := event.get("time"), int | float):
-        told["time"] = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    sent = {key: value for key, value in event.items() if key != "ingestion-time"}
+    if isinstance(time := event.get("time"), int | float):
+        sent["time"] = datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     item = event["detail"].get("object") if event.get("source") == "aws.s3" else None
     if item and "eTag" in item:
         renamed = {("etag" if key == "eTag" else key): value for key, value in item.items()}
-        told["detail"] = {**event["detail"], "object": renamed}
-    return told
+        sent["detail"] = {**event["detail"], "object": renamed}
+    return sent
 
 
 def deliver(client: Client, target: dict[str, Any], event: dict[str, Any]) -> None:

@@ -105,7 +105,7 @@ def to_event(mapping: Mapping, messages: list[Any]) -> dict[str, Any]:
 
 
 def failed_ids(answer: Answer, messages: list[Any], *, partial: bool) -> set[str]:
-    """Return the messages that stay in the queue: all of them if the answer makes no sense."""
+    """Return the messages that stay in the queue: all of them if the answer is malformed."""
     everything = {message["MessageId"] for message in messages}
     if answer.failed:
         return everything

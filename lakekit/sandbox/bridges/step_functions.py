@@ -1,9 +1,9 @@
 """Moto's interpreter: two integrations, a Fail that passes an error on, shorter waits.
 
 Moto 5.2.5 calls a method of `callback_endpoint`, which is None for Glue, in a `finally`, so that
-`glue:startJobRun.sync` always fails; and it hands on times as `datetime`, which no state can print.
+`glue:startJobRun.sync` always fails; and it hands on times as `datetime`, which no state can write.
 It starts executions with the capitals of a state's parameters, which the API does not know. A Fail
-state whose `ErrorPath` leads to an error of AWS, such as `States.TaskFailed`, makes it stumble.
+state whose `ErrorPath` leads to an error of AWS, such as `States.TaskFailed`, makes it fail.
 """
 
 import time
@@ -33,7 +33,7 @@ _wait_interval = WaitFunction._wait_interval
 
 
 class ScaledTime:
-    """Stands for the module `time` where a Retry sleeps."""
+    """Replaces the module `time` where a Retry sleeps."""
 
     def __init__(self, scale: float) -> None:
         self._scale = scale
@@ -43,7 +43,7 @@ class ScaledTime:
 
 
 def install(wait_scale: float) -> None:
-    """Mend the interpreter of this process."""
+    """Patch the interpreter of this process."""
     StateTaskServiceGlue._eval_integration_pattern = wait_for_job
     StateTaskServiceGlue._get_glue_client = staticmethod(client_with_plain_times)
     StateTaskServiceSfn._eval_service_task = call_by_plain_names

@@ -1,12 +1,10 @@
-"""Runs one function, as AWS Lambda's runtime does. Standard library only; started by path."""
+"""Runs one function, as AWS Lambda's runtime does. Standard library only; loaded by `serve.py`."""
 
 import importlib
 import json
-import os
 import time
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 Handler = Callable[[Any, Any], Any]
@@ -66,24 +64,14 @@ def invoke(request: dict[str, Any], handlers: dict[str, Handler]) -> dict[str, A
                 "failed": True}  # fmt: skip
 
 
-def main() -> None:
-    # What a handler prints goes to the log; only answers go to the sandbox.
-    answers = os.fdopen(os.dup(1), "w")
-    requests = os.fdopen(os.dup(0))
-    os.dup2(2, 1)
-    with Path(os.devnull).open() as nothing:
-        os.dup2(nothing.fileno(), 0)
-    handlers: dict[str, Handler] = {}
-    for line in requests:
-        request = json.loads(line)
-        started = time.time()
-        print(f"START RequestId: {request['request_id']}", flush=True)
-        answer = invoke(request, handlers)
-        spent = (time.time() - started) * 1000
-        print(f"END RequestId: {request['request_id']} Duration: {spent:.0f} ms", flush=True)
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Invoke the function, with the lines that Lambda writes to a log."""
+    started = time.time()
+    print(f"START RequestId: {request['request_id']}", flush=True)
+    result = invoke(request, _HANDLERS)
+    spent = (time.time() - started) * 1000
+    print(f"END RequestId: {request['request_id']} Duration: {spent:.0f} ms", flush=True)
+    return result
 
 
-if __name__ == "__main__":
-    main()
+_HANDLERS: dict[str, Handler] = {}

@@ -1,6 +1,5 @@
-"""Runs Glue jobs one after another over one Spark session. Started by path."""
+"""Runs Glue jobs one after another over one Spark session. Loaded by `serve.py`."""
 
-import json
 import os
 import runpy
 import sys
@@ -41,17 +40,7 @@ def redirect(log: str) -> None:
         os.dup2(stream.fileno(), 2)
 
 
-def main() -> None:
-    answers = os.fdopen(os.dup(1), "w")
-    requests = os.fdopen(os.dup(0))
-    with Path(os.devnull).open() as nothing:
-        os.dup2(nothing.fileno(), 0)
-    for line in requests:
-        request = json.loads(line)
-        redirect(request["log"])
-        answers.write(json.dumps({"error": run(request)}) + "\n")
-        answers.flush()
-
-
-if __name__ == "__main__":
-    main()
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Run the job with its output in its own log."""
+    redirect(request["log"])
+    return {"error": run(request)}

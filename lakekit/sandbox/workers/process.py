@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lakekit.sandbox.project import search_path
+
 
 class WorkerDiedError(Exception):
     """The process ended before it answered."""
@@ -21,20 +23,27 @@ class WorkerDiedError(Exception):
 
 
 class Worker:
-    """One process, in a session of its own so that its children end with it."""
+    """One process, in a session of its own so that its children end with it.
+
+    Args:
+        script: The file in this folder that answers the requests.
+        root: Where the process runs, and where it imports from.
+        environment: All of its variables, but for Python's own.
+        log: Takes its output.
+    """
 
     def __init__(self, script: str, *, root: Path, environment: Mapping[str, str], log: Path):
         log.parent.mkdir(parents=True, exist_ok=True)
-        program = Path(__file__).with_name(script)
+        program = Path(__file__).with_name("serve.py")
         with log.open("ab") as stream:
             # -P: the worker's own folder is no place to import from.
             self._process = subprocess.Popen(  # noqa: S603  our own program
-                [sys.executable, "-P", str(program)],
+                [sys.executable, "-P", str(program), script],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stream,
                 cwd=root,
-                env={**environment, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"},
+                env={**environment, "PYTHONPATH": search_path(root), "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
         self._unread = b""

@@ -1,0 +1,48 @@
+"""Where the project's own files are: functions, jobs, state machines, stacks, configuration.
+
+A checkout has them at its top. An installed package has a copy, which `setup.py` put there.
+"""
+
+import os
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from lakekit.errors import InvalidStepInputError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGED = Path(__file__).resolve().with_name("_project")
+
+
+def root() -> Path:
+    """Return the folder that has `cdk/`, `config/` and the rest.
+
+    Raises:
+        InvalidStepInputError: The package was installed without them.
+    """
+    found = PACKAGE.parent if is_checkout() else _PACKAGED
+    if not (found / "cdk/app.py").is_file():
+        raise InvalidStepInputError(f"{found}: the project's files are missing; reinstall lakekit")
+    return found
+
+
+def is_checkout() -> bool:
+    """Say whether this package runs from a checkout."""
+    return not _PACKAGED.is_dir()
+
+
+def search_path(project: Path) -> str:
+    """Return the PYTHONPATH of a process that imports the project's modules, and `lakekit`."""
+    return os.pathsep.join(dict.fromkeys((str(project), str(PACKAGE.parent))))
+
+
+@cache
+def example_api() -> ModuleType:
+    """Return `examples/airports/server.py` as a module; `examples` is no package on the path."""
+    spec = spec_from_file_location("lakekit_example_api", root() / "examples/airports/server.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("examples/airports/server.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
