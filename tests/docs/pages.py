@@ -1,4 +1,4 @@
-"""Reads the Markdown of the repository."""
+"""The Markdown of the repository, read."""
 
 import re
 from collections.abc import Iterator

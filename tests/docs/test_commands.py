@@ -24,7 +24,10 @@ def parse(command: str) -> None:
     arguments = spread_inputs(shlex.split(command)[1:])
     while True:
         found: Any = command_line
-        context = found.make_context(found.name or "lakekit", list(arguments), parent=context)
+        try:
+            context = found.make_context(found.name or "lakekit", list(arguments), parent=context)
+        except typer.Exit:  # an option such as --version needs no command
+            return
         if not hasattr(found, "commands"):
             return
         rest = [*context._protected_args, *context.args]
@@ -87,7 +90,7 @@ def test_the_files_that_commands_name_are_there() -> None:
 
 
 def test_the_help_lists_every_command_that_the_documentation_uses() -> None:
-    used = {command.split()[1] for _, command in LAKEKIT}
+    used = {command.split()[1] for _, command in LAKEKIT} - {"--version"}
     text = CliRunner().invoke(app, ["--help"]).stdout
 
     assert {"check", "merge", "sql", "history", "sandbox"} <= used

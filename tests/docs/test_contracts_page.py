@@ -1,14 +1,38 @@
-"""The page on contracts names every option, its default, and every count of a merge."""
+"""The page on contracts names every option, its default, and every count of a merge.
+
+So it does with the pairs of options that are refused, what the journal holds, and the properties of
+tables and snapshots.
+"""
 
 import re
+from typing import Any
 
+import pytest
+
+from lakekit import table_properties
 from lakekit.batch import MergeResult
+from lakekit.contract.checks import option_faults
 from lakekit.contract.history import History
+from lakekit.sql.tables import JOURNAL_DDL, Op
+from lakekit.table_properties import ContractProperty, Property
 from tests.docs.pages import ROOT, read
 
 PAGE = read(ROOT / "docs/contracts.md")
 HISTORY = PAGE[PAGE.index("## history") : PAGE.index("### Late changes")]
 COUNTS = PAGE[PAGE.index("### What a merge says it did") :]
+JOURNAL = PAGE[PAGE.index("#### The change journal") : PAGE.index("#### Rejecting late records")]
+PROPERTIES = PAGE[PAGE.index("### What Lakekit records") : PAGE.index("## maintenance")]
+PAIRS = [
+    {"mode": "scd1", "ignore_null_updates": True},
+    {"mode": "scd1", "delete_scope": ["tenant"]},
+    {"mode": "scd1", "deletes": "mark"},
+    {"mode": "append", "deletes": "mark"},
+    {"late_changes": "quarantine", "delete_scope": ["tenant"]},
+    {"late_changes": "ignore", "delete_scope": ["tenant"]},
+    {"late_changes": "quarantine", "mode": "append"},
+    {"late_changes": "ignore", "mode": "append"},
+    {"track_history_columns": ["name"], "track_history_except": ["name"]},
+]
 
 
 def rows(text: str) -> dict[str, str]:
@@ -20,10 +44,10 @@ def rows(text: str) -> dict[str, str]:
 
 
 def test_every_option_of_a_history_is_described_with_its_default() -> None:
-    described = rows(HISTORY)
+    described = rows(HISTORY[: HISTORY.index("### Modes and keys")])
     options = History.model_fields
 
-    assert list(described)[: len(options)] == list(options)
+    assert list(described) == list(options)
     for name, field in options.items():
         default = field.default
         if default is None or default == ():
@@ -39,3 +63,44 @@ def test_every_count_of_a_merge_is_described() -> None:
 
     assert set(rows(COUNTS)) >= counts
     assert {"snapshot_id", "committed"} <= set(re.findall("`(\\w+)`", COUNTS))
+
+
+def message_of(pair: dict[str, Any]) -> str:
+    """Return why two options are refused together."""
+    defaults = {name: field.default for name, field in History.model_fields.items()}
+    [fault] = option_faults(defaults | {"keys": ["id"]} | pair)
+    return str(fault).partition(": ")[2]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_each_pair_that_is_refused_is_described_with_its_message(pair: dict[str, Any]) -> None:
+    message = f"`{message_of(pair)}`"
+
+    [row] = [line for line in PAGE.splitlines() if line.startswith("|") and message in line]
+    assert all(option in row for option in pair)
+
+
+def test_no_other_pair_has_a_row() -> None:
+    table = HISTORY[HISTORY.index("| pair |") :].partition("\n\n")[0]
+
+    assert len(table.splitlines()) - 2 == len(set(map(message_of, PAIRS)))
+
+
+def test_every_kind_of_entry_and_every_column_of_the_journal_is_described() -> None:
+    described = set(rows(JOURNAL))
+
+    assert described >= set(JOURNAL_DDL)
+    kinds = rows(JOURNAL[: JOURNAL.index("| contract |")])
+    assert set(kinds) - {"_op"} == {str(op) for op in Op}
+
+
+def test_the_properties_of_tables_and_snapshots_are_described_and_no_others() -> None:
+    values = vars(table_properties).values()
+    names = {each.name for each in values if isinstance(each, Property)}
+    names |= {each for each in values if isinstance(each, str) and each.startswith("lakekit.")}
+    names.discard(table_properties.__name__)
+
+    assert len(names) == 9
+    assert set(re.findall(r"`(lakekit\.[\w-]+)`", PROPERTIES)) == names
+    [contract] = [line for line in PROPERTIES.splitlines() if "| `lakekit.contract`" in line]
+    assert set(re.findall("`(\\w+)`", contract)) == set(ContractProperty.model_fields)

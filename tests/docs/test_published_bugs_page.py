@@ -1,4 +1,4 @@
-"""The page on published bugs names tests that are there, and every bug that a test names."""
+"""The page on published bugs names existing tests, and every bug that a test names."""
 
 import ast
 import re
@@ -27,8 +27,8 @@ def named_tests(cell: str) -> list[str]:
     return re.findall(r"`(tests/[^`]+)`", cell)
 
 
-def told_in(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield each test of a file by its name, and each of its stories; with what names its bugs."""
+def read_tests(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield each test of a file, and each of its stories, with the text that names its bugs."""
     text = read(file)
     tree = ast.parse(text)
     place = str(file.relative_to(ROOT))
@@ -54,14 +54,14 @@ def story_names(node: ast.expr) -> Iterator[str]:
                 yield first.value
 
 
-TOLD = dict(pair for file in FILES for pair in told_in(file))
+TESTS = dict(pair for file in FILES for pair in read_tests(file))
 
 
 def test_every_test_that_the_page_names_is_there() -> None:
     named = {test for row in ROWS for test in named_tests(row[2])}
 
     assert len(named) >= 60
-    assert sorted(named - set(TOLD)) == []
+    assert sorted(named - set(TESTS)) == []
 
 
 def test_a_row_names_a_test_or_says_why_there_is_none() -> None:
@@ -75,7 +75,7 @@ def test_a_test_names_the_bug_that_the_page_says_it_holds() -> None:
         (row[0], test)
         for row in ROWS
         for test in named_tests(row[2])
-        if bugs(row[0]) and not bugs(row[0]) & bugs(TOLD.get(test, ""))
+        if bugs(row[0]) and not bugs(row[0]) & bugs(TESTS.get(test, ""))
     ]
 
     assert strangers == []
@@ -86,7 +86,7 @@ def test_each_bug_of_a_row_is_named_by_a_test_of_that_row() -> None:
         (row[0], bug)
         for row in ROWS
         if (tests := named_tests(row[2]))
-        for bug in bugs(row[0]) - {each for test in tests for each in bugs(TOLD.get(test, ""))}
+        for bug in bugs(row[0]) - {each for test in tests for each in bugs(TESTS.get(test, ""))}
     ]
 
     assert unnamed == []
@@ -94,14 +94,15 @@ def test_each_bug_of_a_row_is_named_by_a_test_of_that_row() -> None:
 
 def test_the_page_names_every_story_and_every_test_that_says_whose_bug_it_holds() -> None:
     named = {test for row in ROWS for test in named_tests(row[2])}
-    told = {
+    stories = {
         test
-        for test, text in TOLD.items()
-        if test.startswith("tests/spark/test_published_bugs") and ("[" in test or '"""' in text)
+        for test, text in TESTS.items()
+        if test.startswith("tests/spark/stories/test_published_bugs")
+        and ("[" in test or '"""' in text)
     }
 
-    assert len(told) >= 60
-    assert sorted(told - named) == []
+    assert len(stories) >= 60
+    assert sorted(stories - named) == []
 
 
 def test_the_page_names_every_bug_that_a_test_names() -> None:

@@ -23,7 +23,7 @@ CREATE TABLE {name} ({columns}, _is_current boolean,
 
 @pytest.fixture
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """EHAM is renamed in March 2025, WIOS gone by then, KJFK new; of customers one is deleted."""
+    """In March 2025 EHAM is renamed, WIOS deleted and KJFK new; one customer is deleted."""
     with duckdb.connect() as connection:
         airports = "icao text, name text, city text"
         customers = "region text, customer_id int, tier text"
@@ -51,7 +51,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def run(engine: duckdb.DuckDBPyConnection, text: str) -> list[tuple]:
-    """Run a snippet; of a view show what is in it, of Python the query that it makes."""
+    """Run a snippet: a view is read, and the query that Python makes is run."""
     if text.startswith("# Athena"):
         names: dict[str, str] = {}
         exec(text, names)  # noqa: S102  the page's own code
@@ -62,7 +62,7 @@ def run(engine: duckdb.DuckDBPyConnection, text: str) -> list[tuple]:
     return engine.fetchall()
 
 
-# What each of them shows, in their order: a change by what it is, when, and of whom.
+# The rows of each snippet, in their order; a change is its kind, time and key.
 EXPECTED = [
     {("EHAM", "Amsterdam"), ("KJFK", "Kennedy")},
     {("updated", "EHAM", "Amsterdam"), ("inserted", "KJFK", "Kennedy"),
