@@ -95,6 +95,7 @@ def test_a_late_record_opens_a_version_of_a_key_that_a_full_extract_brought_back
     ]
 
 
+@pytest.mark.long
 def test_a_run_that_is_stopped_after_it_wrote_the_journal_has_recorded_the_column(
     load, assert_rows, spark, table, monkeypatch
 ):

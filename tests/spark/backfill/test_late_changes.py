@@ -3,6 +3,8 @@
 Days are of January: the day from which a record holds, and the day of a run's extract.
 """
 
+import pytest
+
 from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.support.added_columns import WITH_ZIP, contracts
 from tests.spark.support.late import at, deletion, load_as
@@ -61,6 +63,7 @@ def test_a_deletion_at_the_event_time_of_a_version_is_no_first_value(
     assert_rows((2, "b", "x", 1, None, True), columns="id, name, zip")
 
 
+@pytest.mark.long
 def test_a_value_that_was_recorded_before_the_column_came_does_not_give_way(
     load, assert_rows, spark, table
 ):
@@ -82,6 +85,7 @@ def test_a_value_that_was_recorded_before_the_column_came_does_not_give_way(
     )
 
 
+@pytest.mark.long
 def test_several_records_of_one_run_fill_in_the_same_value(load, assert_rows, spark, table):
     load_as(load, "changes", 1, *[at(1, "a", id=n) for n in (1, 2, 3)])
     create_or_evolve(spark, WITH_ZIP, table)

@@ -35,6 +35,7 @@ SINCE = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", [(1, 4, 6), *map(long, [(1, 6, 4), (6, 1, 4), (6, 4, 1)])])
 def test_a_partial_record_keeps_the_value_of_an_added_column_that_its_key_held_before(
     load, rows, spark, table, order

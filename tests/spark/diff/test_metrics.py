@@ -12,6 +12,7 @@ def counts(done):
     return done.opened, done.closed, done.unchanged, done.restored
 
 
+@pytest.mark.long
 def test_what_had_ended_does_not_close_behind_a_full_extract(load, rows):
     load_as(load, "changes", 11, at(2, "a"), deletion(10), at(1, "z", id=2))
     load_as(load, "changes", 12, deletion(30) | {"id": 2})

@@ -74,6 +74,7 @@ def test_a_late_deletion_does_not_come_before_a_record_of_its_event_time(load, a
     assert (done.opened, done.superseded, done.deletes, done.quarantined) == (1, 0, 0, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["quarantine", long("ignore")])
 def test_a_record_in_time_comes_before_one_that_would_bring_its_key_back(load, rows, policy):
     contract = cdc(late_changes=policy)

@@ -11,6 +11,7 @@ from tests.spark.support.people import people
 from tests.tiers import long
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("together", [False, long(True)])
 def test_an_untracked_scope_is_that_of_the_time_of_the_extract(load, assert_rows, together):
     here, moved = at(5, "a", seen=1), at(12, "a", seen=2)

@@ -25,6 +25,7 @@ def test_a_scope_is_known_by_its_new_name(load, rows, spark, table):
     assert rows("id, name, team")[0] == (1, "a", 1, 3, 10, False)
 
 
+@pytest.mark.long
 def test_a_scope_that_is_renamed_twice_is_known_and_needs_no_word_of_it(
     load, assert_rows, spark, table
 ):

@@ -63,6 +63,7 @@ def test_versions_that_differ_in_a_column_that_is_no_longer_tracked_stay(
     ]
 
 
+@pytest.mark.long
 def test_full_extracts_of_scd1_do_not_show_when_a_key_began(load, rows, spark, table):
     other = at(1, "z", id=2)
     load_as(load, "full", 10, at(5, "a"), other, contract=LATEST)

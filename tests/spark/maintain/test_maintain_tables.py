@@ -169,6 +169,7 @@ def test_maintenance_gives_up_if_others_write_all_the_while(load, rows, table, s
     assert [row[:3] for row in rows("id, name") if row[-1]] == [(1, "x" * 6, 6), (2, "y", 1)]
 
 
+@pytest.mark.long
 def test_what_is_no_conflict_fails_maintenance_as_it_is(load, table, spark):
     load(1, {"id": 1, "name": "a"})
     load(2, {"id": 1, "name": "b"})

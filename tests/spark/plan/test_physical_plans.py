@@ -16,6 +16,7 @@ from tests.spark.support.physical_plans import (
     up_to_the_join,
 )
 from tests.spark.support.seams import captured_plans
+from tests.tiers import long
 
 NARROW = {"id", "_is_current", "_valid_from", "_row_hash"}
 
@@ -49,7 +50,7 @@ def nothing_is_sent_unasked(spark):
         yield
 
 
-@pytest.mark.parametrize("extract", ["full", "incremental"])
+@pytest.mark.parametrize("extract", ["full", long("incremental")])
 def test_the_table_is_scanned_narrow_and_vectorised(load, table, staged_plans, extract):
     load(1, ANN, BEN)
     staged_plans.clear()

@@ -101,6 +101,7 @@ def test_a_version_between_two_is_shown_as_late_and_the_journal_stays_as_it_is(l
     assert files() == before
 
 
+@pytest.mark.long
 def test_a_run_that_has_only_written_the_journal_is_merged(load, plan):
     load(1, at(1, "a"), contract=SILENT, extract="changes")
     done = load(5, at(5, "a"), contract=SILENT, extract="changes")
@@ -112,6 +113,7 @@ def test_a_run_that_has_only_written_the_journal_is_merged(load, plan):
     assert not plan(6, at(6, "a"), contract=SILENT, extract="changes").merged
 
 
+@pytest.mark.long
 def test_values_that_are_the_same_are_no_changes(load, plan):
     contract = people(
         columns={

@@ -19,6 +19,7 @@ def test_a_decimal_is_never_rounded_nor_read_as_another_number(load, rows):
     assert [row[0] for row in rows("id")] == [90 + n for n in range(14)]
 
 
+@pytest.mark.long
 def test_a_decimal_may_be_written_in_many_ways(load, rows):
     says = {
         "1.5": "1.50", '"-1.50"': "-1.50", "2": "2.00", "1.50000": "1.50", "2.5e1": "25.00",

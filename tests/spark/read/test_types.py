@@ -21,7 +21,7 @@ def typed(kind):
     [
         json.dumps(BEN),
         *map(long, [" " + json.dumps(BEN), "," + json.dumps(BEN), ",", "]"]),
-        "}",
+        long("}"),
         " garbage",
     ],
 )
@@ -130,7 +130,7 @@ def test_a_time_without_a_date_is_found_however_its_line_is_written(load, rows, 
     [
         long("array<timestamp>", ["{}"]),
         long("map<string,timestamp>", {"10:30": "{}"}),
-        ("struct<at:timestamp,`10:30`:string>", {"at": "{}", "10:30": "10:30"}),
+        long("struct<at:timestamp,`10:30`:string>", {"at": "{}", "10:30": "10:30"}),
         ("array<struct<at:array<timestamp>,price:decimal(4,2)>>", [{"at": ["{}"], "price": 1.5}]),
     ],
 )

@@ -132,6 +132,7 @@ def test_repairs_what_held_from_a_time_on_and_refuses_if_what_stays_does_not_fit
     assert world.rows() == damaged
 
 
+@pytest.mark.long
 def test_refuses_to_leave_a_hole_where_a_version_that_comes_begins_later(world):
     wrong = "TIMESTAMP_NTZ '2026-01-03'"
     world.damage(

@@ -16,6 +16,7 @@ PLACE = people(sequence_by="at", columns={"city": None, "place": renamed("town")
 TOWN_AND_CITY = people(sequence_by="at", rename={"city": "town"}, columns={"city": "string"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("last", "name"), [(PLACE, "place"), long(TOWN_ALONE, "town"), long(TOWN_AND_CITY, "town")]
 )

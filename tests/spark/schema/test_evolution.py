@@ -92,6 +92,7 @@ def test_a_new_column_opens_versions_if_the_contract_wants_it(load, assert_rows,
     )
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("both_ways_of_writing")
 def test_a_dropped_column_stays_and_is_null_from_now_on(load, assert_rows, spark, table):
     load(1, A, B)
@@ -120,6 +121,7 @@ def test_a_version_that_is_renewed_keeps_what_it_held_in_a_dropped_column(load, 
     assert rows("id, name, city, seen")[-1] == (1, "a", "x", 2, 5, None, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["to", *map(long, ["hash", "rest", "deleted", "from", "change"])])
 def test_a_dropped_column_may_be_called_what_a_late_change_calls_its_own(
     load, assert_rows, spark, table, name

@@ -124,6 +124,7 @@ def test_a_column_that_held_nothing_in_a_dropped_field_separates_no_versions(
     assert_rows((1, "a", 5, None, True), columns="id, name")
 
 
+@pytest.mark.long
 def test_the_journal_lives_on_when_a_field_is_taken_out_of_a_column(
     load, assert_rows, spark, table
 ):

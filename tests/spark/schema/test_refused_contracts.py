@@ -25,6 +25,7 @@ def test_a_table_behind_its_contract_is_refused_and_not_written_in_part(load, sp
     assert [row["name"] for row in spark.table(table).collect()] == ["a"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, long({"mode": "scd1"}), long({"delete_scope": ["city"]})])
 @pytest.mark.parametrize("late", ["exact", long("quarantine"), long("ignore")])
 def test_a_table_whose_times_are_those_of_extracts_gets_no_others(

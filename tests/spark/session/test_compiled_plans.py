@@ -21,7 +21,7 @@ def compiled(spark, planned_as_in_production):
     [
         long(PEOPLE, "full", 0, id="by extraction time"),
         pytest.param(TIMED, "full", 2, id="exact"),
-        pytest.param(REFUSED, "changes", 0, id="changes"),
+        long(REFUSED, "changes", 0, id="changes"),
     ],
 )
 def test_a_run_like_the_one_before_compiles_nothing(load, compiled, contract, extract, questions):

@@ -100,6 +100,7 @@ def test_what_few_rows_change_is_published_by_plans_made_once(seen, tuned, most)
     assert expected.items() <= published.items()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "history",
     [

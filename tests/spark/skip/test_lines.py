@@ -62,6 +62,7 @@ def test_a_version_has_its_own_line_after_it_is_renewed(load, parsed):
     assert (done.unchanged, done.committed) == (1, False)
 
 
+@pytest.mark.long
 def test_the_bytes_of_an_earlier_version_are_not_known(load, rows, parsed, tuned):
     tuned(skipping_share=0)
     load(1, ANN)
@@ -113,6 +114,7 @@ def test_a_known_line_that_comes_twice_is_a_duplicate(load, parsed):
     assert (done.unchanged, done.duplicates) == (2, 1)
 
 
+@pytest.mark.long
 def test_a_line_that_breaks_the_contract_is_quarantined_each_time(load, parsed):
     load(1, {"id": 1, "city": 1}, {"id": 2, "city": 2}, {"id": 3, "city": 2.001}, contract=PRICED)
 

@@ -29,6 +29,7 @@ def test_a_line_says_something_else_under_another_contract(load, rows, parsed, e
     assert [row[2] for row in rows("id, name, age")] == [30, 40]
 
 
+@pytest.mark.long
 def test_lines_that_say_nothing_of_a_new_column_are_known_from_then_on(load, spark, table, evolve):
     """With event times, too, though their records could bring first values."""
     timed = {**ANN, "at": "2026-01-01"}, {**BEN, "at": "2026-01-01"}

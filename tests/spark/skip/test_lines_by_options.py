@@ -65,6 +65,7 @@ def test_what_partial_records_left_is_not_shown_by_their_lines(load, rows, parse
     assert rows()[-1] == (1, None, "Rome", 3, None, True)
 
 
+@pytest.mark.long
 def test_known_lines_show_the_scopes_of_their_extract(load, rows, parsed):
     dan = {"id": 4, "name": "Dan", "city": "Oslo"}
     load(1, ANN, BEN, CAT, dan, contract=SCOPED)

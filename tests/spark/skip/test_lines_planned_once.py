@@ -44,6 +44,7 @@ def test_versions_whose_line_is_not_known_are_left_of_an_extract_with_skipped_li
     assert ONCE not in seen
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("planned_as_in_production", "every_full_extract_skips_lines")
 @pytest.mark.parametrize("most", [long(1), 2])
 def test_what_skipping_leaves_of_an_extract_is_staged_by_plans_made_once_if_it_is_little(

@@ -8,6 +8,7 @@ from tests.spark.support.people import ANN, BEN, TIMED, people
 from tests.spark.support.seams import at_the_end_of, crash_at_the_end_of
 
 
+@pytest.mark.long
 def test_an_empty_extract_neither_closes_all_nor_poisons_the_next(load, assert_rows):
     """dbt, SQLMesh; dlt-saga #249."""
     guarded = people(max_deleted_ratio=0.2)
@@ -38,6 +39,7 @@ def test_periodic_snapshots_give_the_history_by_their_own_dates_in_any_order(loa
     )
 
 
+@pytest.mark.long
 def test_one_missing_tenant_does_not_close(load, assert_rows):
     """dbt and SQLMesh have no scope."""
     scoped = people(delete_scope=["city"])
@@ -166,6 +168,7 @@ def test_a_crash_between_close_and_open_loses_nothing(load, assert_rows, monkeyp
     assert_rows((1, "Ann", "Oslo", 1, 2, False), (1, "Ann", "Rome", 2, None, True))
 
 
+@pytest.mark.long
 def test_a_record_without_a_time_goes_to_quarantine(load, spark, table):
     """dbt and SQLMesh drop it silently."""
     done = load(1, {**ANN, "at": "2026-01-01T00:00:00Z"}, BEN, contract=TIMED, extract="changes")

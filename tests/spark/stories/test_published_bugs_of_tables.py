@@ -28,6 +28,7 @@ def test_a_column_may_be_new_in_the_run_in_which_a_key_is_deleted(load, assert_r
     )
 
 
+@pytest.mark.long
 def test_other_keys_are_refused_and_a_renamed_one_stays_a_key(
     load, assert_rows, spark, table, contract
 ):
@@ -50,6 +51,7 @@ def test_other_keys_are_refused_and_a_renamed_one_stays_a_key(
     assert not create_or_evolve(spark, renamed, table).changes
 
 
+@pytest.mark.long
 def test_what_is_tracked_may_change_and_opens_nothing_by_itself(
     load, assert_rows, spark, table, contract
 ):

@@ -89,6 +89,7 @@ def test_runs_that_write_the_journal_at_one_time_do_not_stop_each_other_for_ever
     assert len(met) == 2
 
 
+@pytest.mark.long
 def test_an_attempt_that_records_nothing_more_leaves_no_branch(
     merge_changes, spark, table, monkeypatch
 ):
@@ -105,6 +106,7 @@ def test_an_attempt_that_records_nothing_more_leaves_no_branch(
     assert not spark.sql(f"SELECT 1 FROM {table}.refs WHERE name != 'main'").collect()
 
 
+@pytest.mark.long
 def test_what_the_second_attempt_hides_is_known_too(merge_changes, assert_rows, monkeypatch):
     """The first attempt has already recorded in the journal that Bonn was repeated."""
     at_the_end_of(monkeypatch, "check", lambda: merge_changes(2, ann("Rome", 8), run_id="other"))

@@ -48,6 +48,7 @@ def test_a_run_commits_its_branches_what_it_writes_and_mains_move(
     assert spark.table(f"{table}.metadata_log_entries").count() == before + commits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", ["few_bytes", "rewrite_bytes"])
 def test_only_a_small_table_of_few_bytes_is_rewritten(load, spark, table, tuned, limit):
     load(1, ANN, BEN)
