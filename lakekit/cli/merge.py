@@ -94,8 +94,8 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
         table, staging = identifier(promise.contract), staging_of(place)
         plan = preview_merge(spark, promise, batch, table, staging=staging, rows=rows)
     shown = _shown(plan.result, promise.contract)
-    del shown["committed"]
     if as_json:
+        del shown["committed"]
         state = {"merged": plan.merged, "creates": plan.creates, "evolves": plan.evolves}
         typer.echo(to_json({**shown, **state, "samples": plan.samples}))
         return
@@ -105,7 +105,7 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     for statement in plan.evolves:
         typer.echo(f"would run: {statement}")
     made = "; the table would be created" if plan.creates else ""
-    typer.echo(f"{_sentence(shown | {'committed': False}, would='would have ')}{made}")
+    typer.echo(f"{_sentence(shown, would='would have ')}{made}")
     typer.echo(render_samples(plan.samples or {}), nl=False)
 
 

@@ -19,7 +19,7 @@ from lakekit.spark.journal import Journal
 from lakekit.spark.merge_scd2 import plan_run
 from lakekit.spark.plan.plan import Plan
 from lakekit.spark.run import MergeRun, TableState, backfilled_columns, read_state
-from lakekit.spark.schema.conform import as_contract, dropped_names, for_display
+from lakekit.spark.schema.conform import dropped_names, for_display
 from lakekit.spark.schema.describe import describe_table, newest_extraction
 from lakekit.spark.session.session import session_settings, steady
 from lakekit.spark.session.staging import drop_staging, staging_of_run
@@ -27,7 +27,7 @@ from lakekit.spark.write.quarantine import rejected
 from lakekit.sql.added_columns import with_added
 from lakekit.sql.columns import new_columns
 from lakekit.sql.evolve import evolve_table
-from lakekit.sql.identifiers import quote, quote_table
+from lakekit.sql.identifiers import quote
 from lakekit.sql.renames import recorded_renames
 from lakekit.sql.row_hash import row_hash
 from lakekit.sql.tables import control_ddl, marks
@@ -82,11 +82,11 @@ def preview_merge(
         return Preview(done.model_copy(update={"snapshot_id": snapshot}), merged=True)
     if baseline and baseline.has_recorded(spark, batch.run_id):
         return Preview(done, merged=True)
-    evolves = _evolves(spark, contract, table) if exists else ()
+    evolves: tuple[str, ...] = ()
     place = staging_of_run(staging, batch.run_id)
     state = TableState(_no_versions(spark, contract), marks_deletes=marks(contract))
     if exists:
-        state = _evolved_state(spark, contract, table, evolves)
+        evolves, state = _evolved(spark, contract, table)
     run = MergeRun(spark, contract, batch, table, place, state)
     try:
         journal = Journal(run, baseline.in_progress if baseline else ())
@@ -99,17 +99,6 @@ def preview_merge(
         drop_staging(spark, place)
 
 
-def _evolves(spark: SparkSession, contract: Contract, table: str) -> tuple[str, ...]:
-    columns, properties, partition = describe_table(spark, table)
-    added = new_columns(contract, columns)
-    newest = newest_extraction(spark, table) if added else datetime.min
-    return tuple(
-        evolve_table(
-            contract, table, columns, properties=properties, partition=partition, newest=newest
-        )
-    )
-
-
 def _no_versions(spark: SparkSession, contract: Contract) -> DataFrame:
     """Return no versions, in the schema of the contract."""
     types = {column.name: column.type for column in contract.stored} | control_ddl(contract)
@@ -117,27 +106,31 @@ def _no_versions(spark: SparkSession, contract: Contract) -> DataFrame:
     return spark.createDataFrame([], ddl)
 
 
-def _evolved_state(
-    spark: SparkSession, contract: Contract, table: str, evolves: tuple[str, ...]
-) -> TableState:
-    """Return the state of a table as the statements would make it."""
+def _evolved(
+    spark: SparkSession, contract: Contract, table: str
+) -> tuple[tuple[str, ...], TableState]:
+    """Return the statements that bring a table to its contract, and its state after them."""
+    columns, known, partition = describe_table(spark, table)
+    added, renames = new_columns(contract, columns), contract.renames(columns)
+    newest = newest_extraction(spark, table) if added else datetime.min
+    evolves = evolve_table(
+        contract, table, columns, properties=known, partition=partition, newest=newest
+    )
     state = read_state(spark, contract, table)
-    stored = spark.table(quote_table(table))
-    added, renames = tuple(new_columns(contract, stored.columns)), contract.renames(stored.columns)
-    versions = as_contract(stored, contract)
+    versions = state.versions
     dropped = [versions.schema[name] for name in dropped_names(versions, contract)]
     fields = _no_versions(spark, contract).schema.fields
     versions = versions.to(StructType([*fields, *dropped]))
     if any(statement.startswith("UPDATE ") for statement in evolves):
         versions = versions.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))
-    newest = newest_extraction(spark, table) if added else datetime.min
     properties = {
         **state.properties,
         **with_added(state.properties, added, renames, newest),
         **recorded_renames(contract, table, renames, state.properties),
     }
     backfilled = backfilled_columns(contract, properties)
-    return replace(state, versions=versions, properties=properties, added=backfilled)
+    after = replace(state, versions=versions, properties=properties, added=backfilled)
+    return tuple(evolves), after
 
 
 def sample(run: MergeRun, plan: Plan, rows: int) -> Samples:

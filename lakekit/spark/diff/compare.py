@@ -43,7 +43,7 @@ def select_current(
         not current or says deleted), `__current_rest` (hash of the untracked columns),
         `__current_row` if partial records need it, `__current_sequence` if late records are
         rejected or there are added columns, `__current_ingested` and `added_hashes` if there are
-        such columns, and `LINE_COLUMNS` if the table has the digests of its lines.
+        such columns, and `LINE_COLUMNS`.
     """
     names = dict.fromkeys((*contract.keys, *contract.history.delete_scope))
     ended_or_deleted = "NOT _is_current" + (" OR _is_deleted" if marks(contract) else "")
@@ -70,7 +70,7 @@ def select_current(
         f"{state} AS __current_hash",
         f"{rest} AS __current_rest",
         *rows,
-        *(_line_columns(contract) if {*DIGEST} <= {*versions.columns} else []),
+        *_line_columns(contract),
     )
 
 

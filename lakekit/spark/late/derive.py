@@ -52,7 +52,7 @@ def late_keys(run: MergeRun, staged: DataFrame, journal: Journal, n: Counts) -> 
         return None
     names = list(run.contract.keys)
     time, backfills = F.col("__event_time"), F.col("__kind") == "backfill"
-    news = staged.where("__reject_reason IS NULL AND __kind != 'same'").groupBy(*run.keys)
+    news = staged.where("__kind != 'same'").groupBy(*run.keys)
     own = news.agg(
         _first_time(run, time).alias("__earliest"),
         _first_time(run, F.when(~backfills, time)).alias("__earliest_change"),
@@ -90,7 +90,7 @@ def rederive(run: MergeRun, rows: DataFrame, keys: DataFrame, journal: Journal) 
     # It is read from several sides; the table itself is read once.
     versions = with_neighbours(run.state.versions.join(keys, names), contract)
     existing = write_staged(versions, f"{run.staging}/existing")
-    own = rows.where("__reject_reason IS NULL").join(keys, names, "left_semi")
+    own = rows.join(keys, names, "left_semi")
     events = gather_events(run, existing, own, keys, journal)
     path = f"{run.staging}/events"
     resolved, counted = write_counted(_resolve(events, contract), path, *event_counts())

@@ -110,9 +110,9 @@ def read_changed(run: MergeRun, current: DataFrame) -> Inputs:
         run: The run, with the state of its table.
         current: The versions to compare with, and the lines that they show.
     """
-    digests = line_digests(run.state.properties)
     if not _may_skip(run, current):
         return read_all(run, current)
+    digests = line_digests(run.state.properties)
     if digests.fingerprint != run.fingerprint:
         return replace(read_all(run, current), renews=True, all_rows=True)
     sample = _sample(run)
@@ -131,7 +131,7 @@ def _may_skip(run: MergeRun, current: DataFrame) -> bool:
     if not run.full or run.is_small or run.state.behind or not run.batch.files:
         return False
     # A null of a partial record depends on what was before it.
-    if run.contract.history.ignore_null_updates or not {*LINE_COLUMNS} <= {*current.columns}:
+    if run.contract.history.ignore_null_updates:
         return False
     return estimated_bytes(current.drop(*LINE_COLUMNS)) in LARGE
 

@@ -101,20 +101,19 @@ def _with_kept(run: MergeRun, plan: Plan, rows: DataFrame) -> DataFrame:
         kept |= {column.name: column.name for column in contract.untracked}
         if contract.history.exact:
             kept["_ingested_at"] = "__ingested"
-            none = {name: F.when(~again, F.col(name)) for name in DIGEST if name in rows.columns}
-            rows = rows.withColumns(none) if none else rows
+            rows = rows.withColumns({name: F.when(~again, F.col(name)) for name in DIGEST})
     if not kept:
         return rows
     renewed = broadcast_if_small(rows.where(again).select(*run.keys), plan.touched)
     held = current.join(renewed, keys, "left_semi")
     held = held.select(*run.keys, F.struct(*map(quote, kept)).alias("__current"))
-    both = rows.join(held, keys, "left")
-    for name, written in kept.items():
-        value = F.when(again, F.col(f"__current.{quote(name)}"))
-        if written in rows.columns:
-            value = value.otherwise(F.col(quote(written)))
-        both = both.withColumn(written, value)
-    return both.drop("__current")
+    values = {
+        written: F.when(again, F.col(f"__current.{quote(name)}")).otherwise(
+            F.col(quote(written)) if written in rows.columns else F.lit(None)
+        )
+        for name, written in kept.items()
+    }
+    return rows.join(held, keys, "left").withColumns(values).drop("__current")
 
 
 def _select(run: MergeRun, rows: DataFrame, start: Expression) -> DataFrame:
