@@ -14,9 +14,10 @@ class Batch(Model):
     """The landed records of one run for one table.
 
     `run_id` and the table identify a batch; `files` are addresses that Spark reads, in order.
-    `bytes` is the size of their records, unpacked, if it is known. `merged_until` is the extraction
-    time of a younger landing that was merged before, if there is one: the table does not show it
-    if it changed nothing.
+    `bytes` is the size of their records, unpacked, if it is known. `approved`: a person has let it
+    pass the guards against mass deletes and too many rejected records. `merged_until` is the
+    extraction time of a younger landing that was merged before, if there is one: the table does not
+    show it if it changed nothing.
     """
 
     run_id: str
@@ -24,6 +25,7 @@ class Batch(Model):
     extraction_time: AwareDatetime
     files: tuple[str, ...]
     bytes: int | None = None
+    approved: bool = False
     merged_until: AwareDatetime | None = None
 
 

@@ -16,6 +16,7 @@ LakekitError
     ├── SourceShapeError              a response lacks what the contract says, or pages loop
     ├── CallBudgetExceededError       the call budget of one endpoint is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
+    ├── NewerDocumentError            a newer release wrote a document that this one cannot read
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
     ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio
     ├── LateExtractError              an extract older than one that is already merged
@@ -92,6 +93,10 @@ class CallBudgetExceededError(TerminalError):
 
 class LandingCorruptError(TerminalError):
     """A landed object is missing or does not match its manifest."""
+
+
+class NewerDocumentError(TerminalError):
+    """A newer release wrote a document in a form that this one cannot read."""
 
 
 class TooManyRejectedError(TerminalError):

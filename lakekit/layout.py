@@ -11,6 +11,8 @@ STAGING_DAYS = 7
 OWN = "lakekit_"
 MAINTENANCE = "maintain-"
 RUNS = "runs/"
+# The one place where functions delete: all below it can be derived again from the landings.
+INDEX = "index/"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.
 # No execution can have it: Step Functions allows no angle brackets in a name.
 REBUILD_OWNER = "<rebuild_table>"
@@ -70,6 +72,11 @@ def rejected_key(prefix: str) -> str:
     return f"{prefix}.rejected"
 
 
+def approved_key(prefix: str) -> str:
+    """Return the key of the marker that a person writes: the guards let this landing pass."""
+    return f"{prefix}.approved"
+
+
 def original_key(prefix: str, ending: str) -> str:
     """Return the key of a file as it was received, if it is not one of records.
 
@@ -105,6 +112,11 @@ def run_of(key: str) -> str:
     return key.removeprefix(RUNS).partition("/")[0]
 
 
+def run_prefix(run_id: str) -> str:
+    """Return the folder of a run's documents."""
+    return f"{RUNS}{_segment(run_id)}/"
+
+
 def run_key(run_id: str) -> str:
     """Return the key of the run document."""
     return f"{RUNS}{_segment(run_id)}/run.json"
@@ -124,6 +136,83 @@ def failure_key(run_id: str, endpoint: str | None = None) -> str:
     """Return the key of a run's recorded failure, or of that of one endpoint."""
     name = f"failure-{_segment(endpoint)}" if endpoint else "failure"
     return f"{RUNS}{_segment(run_id)}/{name}.json"
+
+
+def failures_prefix(run_id: str) -> str:
+    """Return what the keys of the failures of single endpoints begin with."""
+    return f"{RUNS}{_segment(run_id)}/failure-"
+
+
+def job_failure_key(run_id: str, step: str, table: str) -> str:
+    """Return the key of why a job could not do its step for one table."""
+    return f"{RUNS}{_segment(run_id)}/results/{_segment(step)}/{_segment(table)}-failure.json"
+
+
+def claim_key(run_id: str) -> str:
+    """Return the key of what a run claimed."""
+    return f"{RUNS}{_segment(run_id)}/claim.json"
+
+
+def verdicts_key(run_id: str, share: int) -> str:
+    """Return the key of what a run found in one share of its landings."""
+    return f"{RUNS}{_segment(run_id)}/verdicts/{share:04d}.json"
+
+
+def index_prefix(state: str, source: str | None = None, name: str | None = None) -> str:
+    """Return a folder of the index, with its closing slash.
+
+    Example:
+        >>> index_prefix("pending", "shop", "orders")
+        'index/pending/shop/orders/'
+    """
+    parts = [each for each in (source, name) if each is not None]
+    return f"{INDEX}{'/'.join([state, *map(_segment, parts)])}/"
+
+
+def index_key(state: str, manifest: str) -> str:
+    """Return the key of a landing's entry in the index.
+
+    Example:
+        >>> index_key("pending", "raw/shop/orders/20260101_000000/manifest.json")
+        'index/pending/shop/orders/20260101_000000'
+    """
+    _, source, table, stamp, _ = manifest.split("/")
+    return f"{index_prefix(state, source, table)}{stamp}"
+
+
+def open_run_key(source: str, run_id: str) -> str:
+    """Return the key that says that a run has not ended."""
+    return f"{index_prefix('open', source)}{_segment(run_id)}"
+
+
+def backoff_key(source: str, table: str) -> str:
+    """Return the key that says how long a table whose merges fail is left alone."""
+    return f"{index_prefix('backoff', source)}{_segment(table)}"
+
+
+def routed_key(inbox_key: str, etag: str) -> str:
+    """Return the key that says that a file of the inbox has become a landing.
+
+    Example:
+        >>> routed_key("inbox/shop/orders/day.csv", '"abc"')
+        'index/routed/shop/orders/day.csv/abc'
+    """
+    return f"{INDEX}routed/{inbox_key.removeprefix('inbox/')}/{etag.strip(chr(34))}"
+
+
+def newest_key(source: str, table: str) -> str:
+    """Return the key of what names the newest landings of a table that are complete."""
+    return f"tables/{_segment(source)}/{_segment(table)}/newest.json"
+
+
+def table_runs_prefix(source: str, table: str) -> str:
+    """Return the folder that names the runs that planned a table."""
+    return f"tables/{_segment(source)}/{_segment(table)}/runs/"
+
+
+def table_run_key(source: str, table: str, epoch: int, run_id: str) -> str:
+    """Return the key that says that a run planned a table, in the order of the leases."""
+    return f"{table_runs_prefix(source, table)}{epoch:010d}-{_segment(run_id)}"
 
 
 def lease_key(table: str) -> str:

@@ -43,8 +43,14 @@ class ObjectStore(Protocol):
     ) -> str:
         """Write the object and return its etag, or raise PreconditionFailedError."""
 
-    def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        """Yield the objects below a prefix in key order."""
+    def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
+        """Yield the objects below a prefix in key order, the first `limit` of them."""
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names that stand between a prefix and the next slash, in order, each once."""
+
+    def delete(self, key: str) -> None:
+        """Remove an object; an absent one is no error. Only for keys below `index/`."""
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object inside the bucket, server-side."""
@@ -73,6 +79,19 @@ class TableLeases(Protocol):
 
     def release(self, table: str, owner: str) -> None:
         """Give the lease back; one that another owner holds stays his."""
+
+    def holder(self, table: str) -> str | None:
+        """Return who holds the table and is still at work, or None."""
+
+
+class Executions(Protocol):
+    """The runs of `load_source`."""
+
+    def start(self, name: str, payload: dict[str, Any]) -> bool:
+        """Start a run under a name; false if that name was used before."""
+
+    def is_running(self, name: str) -> bool:
+        """Say whether a run is at work; one that is unknown counts as such."""
 
 
 class Clock(Protocol):

@@ -40,16 +40,20 @@ class MemoryObjectStore:
         self.objects[key] = body
         return self._info(key).etag
 
-    def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        for key in sorted(self.objects):
-            if key.startswith(prefix):
-                yield self._info(key)
+    def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
+        found = sorted(key for key in self.objects if key.startswith(prefix))
+        for key in found[:limit]:
+            yield self._info(key)
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        below = {key.removeprefix(prefix) for key in self.objects if key.startswith(prefix)}
+        yield from sorted({key.partition("/")[0] for key in below if "/" in key})
 
     def copy(self, source_key: str, key: str) -> None:
         self.objects[key] = self.get(source_key)
 
     def delete(self, key: str) -> None:
-        """Delete an object, as a lifecycle rule or a person does; not of the port."""
+        """Delete an object."""
         self.objects.pop(key, None)
 
     def _info(self, key: str) -> ObjectInfo:

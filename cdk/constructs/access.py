@@ -1,4 +1,4 @@
-"""Which prefixes of the landing bucket each step reads and writes; none may delete there."""
+"""Which prefixes of the landing bucket each step reads and writes."""
 
 from dataclasses import dataclass
 
@@ -10,26 +10,43 @@ RESULTS = "runs/*/results/"
 
 @dataclass(frozen=True)
 class Access:
-    """Prefixes of the landing bucket."""
+    """Prefixes of the landing bucket. A function may delete below `index/`, and nowhere else."""
 
     read: tuple[str, ...]
     write: tuple[str, ...]
+    delete: tuple[str, ...] = ()
 
 
+PENDING, BLOCKED, OPEN = "index/pending/", "index/blocked/", "index/open/"
+BACKOFF, ROUTED = "index/backoff/", "index/routed/"
+# To give tables back, and to look for what is pending.
+HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
-    "start_run": Access(read=("raw/", "runs/", "leases/"), write=("runs/", "leases/")),
-    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/",)),
+    "start_run": Access(read=("runs/",), write=("runs/", OPEN)),
+    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", PENDING)),
+    "claim_landings": Access(read=("runs/", "leases/", BACKOFF), write=("runs/", "leases/")),
     "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),
-    "plan_tables": Access(read=("raw/", "runs/"), write=("runs/",)),
-    "complete_run": Access(read=("raw/", "runs/", "leases/"), write=("raw/", "runs/", "leases/")),
-    "record_failure": Access(read=("runs/", "leases/"), write=("runs/", "leases/")),
-    "route_file": Access(read=("inbox/", "raw/"), write=("raw/",)),
+    "plan_tables": Access(read=("raw/", "runs/", "tables/"), write=("runs/", "tables/")),
+    "complete_run": Access(
+        read=("raw/", "runs/", "tables/", *HAND_OVER.read),
+        write=("raw/", "tables/", BLOCKED, BACKOFF, *HAND_OVER.write),
+        delete=(PENDING, BLOCKED, BACKOFF, *HAND_OVER.delete),
+    ),
+    "record_failure": Access(
+        read=("runs/", *HAND_OVER.read),
+        write=("runs/", BACKOFF, *HAND_OVER.write),
+        delete=HAND_OVER.delete,
+    ),
+    "start_pending": HAND_OVER,
+    "route_file": Access(read=("inbox/", "raw/", "leases/"), write=("raw/", PENDING, ROUTED)),
 }
 JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),
     "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
     "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
-    "rebuild_table": Access(read=("raw/", "runs/", "leases/"), write=(RESULTS, "leases/")),
+    "rebuild_table": Access(
+        read=("raw/", "runs/", "tables/", "leases/"), write=(RESULTS, "leases/")
+    ),
 }
 
 
@@ -44,6 +61,8 @@ def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
     )
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], access.read))
     role.add_to_policy(_objects(bucket, ["s3:PutObject", "s3:AbortMultipartUpload"], access.write))
+    if access.delete:
+        role.add_to_policy(_objects(bucket, ["s3:DeleteObject"], access.delete))
     _grant_key(bucket, role)
 
 

@@ -5,6 +5,7 @@ GLUE_TOKENS = ("LandingBucket", "Database", "Warehouse")
 TOKENS: dict[str, tuple[str, ...]] = {
     "load_source": (
         "StartRunFunction",
+        "ClaimLandingsFunction",
         "ExtractPagesFunction",
         "ValidateLandingFunction",
         "PlanTablesFunction",
@@ -15,7 +16,7 @@ TOKENS: dict[str, tuple[str, ...]] = {
         *GLUE_TOKENS,
         *FAILURE_TOKENS,
     ),
-    "maintain_tables": ("MaintainTablesJob", *GLUE_TOKENS, *FAILURE_TOKENS),
+    "maintain_tables": ("MaintainTablesJob", "StartPendingFunction", *GLUE_TOKENS, *FAILURE_TOKENS),
 }
 
 

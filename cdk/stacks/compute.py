@@ -26,12 +26,17 @@ from lakekit.config.environment import Environment
 FUNCTIONS = {
     "start_run": 55,
     "extract_pages": 890,
+    "claim_landings": 115,
     "validate_landing": 890,
     "plan_tables": 290,
     "complete_run": 290,
     "record_failure": 55,
+    "start_pending": 55,
     "route_file": 890,
 }
+# Who starts the runs of a source, and who asks or takes the leases of its tables.
+STARTING = ("complete_run", "record_failure", "start_pending", "route_file")
+LEASING = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
@@ -84,9 +89,8 @@ class ComputeStack(Stack):
             "LAKEKIT_DATABASE": storage.database,
             "LAKEKIT_WAREHOUSE": storage.warehouse,
         }
-        if step in ("start_run", "route_file"):
+        if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
-        if step == "start_run":
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn
         function = StepLambda(
             self,
@@ -119,12 +123,16 @@ class ComputeStack(Stack):
                 resources=[f"arn:aws:events:{place}:event-bus/default"],
             )
         )
-        self.functions["route_file"].allow(
-            iam.PolicyStatement(actions=["states:StartExecution"], resources=[self.load_source_arn])
-        )
+        for step in STARTING:
+            self.functions[step].allow(
+                iam.PolicyStatement(
+                    actions=["states:StartExecution"], resources=[self.load_source_arn]
+                )
+            )
         # A lease whose execution has ended may be taken over before it expires.
         machines = (self.load_source_arn, self.maintain_tables_arn)
         executions = [f"{arn.replace(':stateMachine:', ':execution:')}:*" for arn in machines]
-        self.functions["start_run"].allow(
-            iam.PolicyStatement(actions=["states:DescribeExecution"], resources=executions)
-        )
+        for step in LEASING:
+            self.functions[step].allow(
+                iam.PolicyStatement(actions=["states:DescribeExecution"], resources=executions)
+            )

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from lakekit.aws.executions import Executions
-from lakekit.aws.settings import client, read_settings
+from lakekit.aws.settings import read_settings
 from lakekit.aws.step import logger_of
 from lakekit.errors import UnknownSourceError
 from lakekit.runs.inbox import parse_inbox_key
@@ -43,5 +42,4 @@ def _route(step: RouteFile) -> RouteFileResult:
     contracts = {each.contract: each for each in settings.contracts(file.source)}
     if file.endpoint not in contracts:
         raise UnknownSourceError(f"{step.key}: {file.source} has no contract '{file.endpoint}'")
-    runs = Executions(settings.load_source_arn, client("stepfunctions"))
-    return route_file(step, settings.store, contracts[file.endpoint], runs.start)
+    return route_file(step, settings.flow, contracts[file.endpoint])

@@ -5,16 +5,16 @@ from datetime import datetime, timedelta
 
 from pydantic import AwareDatetime
 
+from lakekit.documents import Document
 from lakekit.errors import TableBusyError
 from lakekit.layout import lease_key
-from lakekit.models import Model
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
 # A little longer than a run whose every state needs its whole time-out.
 LIFETIME = timedelta(hours=4)
 
 
-class Lease(Model):
+class Lease(Document):
     """Who may work on a table, until when; `epoch` grows with every change of hands."""
 
     table: str
@@ -66,18 +66,25 @@ class Leases:
             except TableBusyError:
                 return
 
+    def holder(self, table: str) -> str | None:
+        """Return who holds the table and is still at work, or None."""
+        held, _ = self._read(table)
+        if held and held.expires_at > self._clock() and self._is_running(held.owner):
+            return held.owner
+        return None
+
     def _read(self, table: str) -> tuple[Lease | None, str | None]:
         # The etag first: if the lease changes in between, the conditional PUT fails.
         info = self._store.head(lease_key(table))
         if info is None:
             return None, None
         try:
-            return Lease.model_validate_json(self._store.get(lease_key(table))), info.etag
+            return Lease.parse(self._store.get(lease_key(table)), name=lease_key(table)), info.etag
         except ObjectNotFoundError:
             return None, None
 
     def _write(self, lease: Lease, etag: str | None) -> Lease:
-        body = lease.model_dump_json().encode()
+        body = lease.to_json()
         try:
             self._store.put(lease_key(lease.table), body, if_absent=etag is None, if_match=etag)
         except PreconditionFailedError:

@@ -59,13 +59,27 @@ class S3ObjectStore:
                 raise
             raise PreconditionFailedError(f"{key}: removed") from error
 
-    def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        """Yield the objects below a prefix in key order."""
+    def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
+        """Yield the objects below a prefix in key order, the first `limit` of them."""
         pages = self._client.get_paginator("list_objects_v2")
+        some: Any = {} if limit is None else {"PaginationConfig": {"MaxItems": limit}}
         with translated(prefix):
-            for page in pages.paginate(Bucket=self._bucket, Prefix=prefix):
+            for page in pages.paginate(Bucket=self._bucket, Prefix=prefix, **some):
                 for each in page.get("Contents", []):
                     yield ObjectInfo(each["Key"], each["Size"], each["ETag"])
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names that stand between a prefix and the next slash, in order."""
+        pages = self._client.get_paginator("list_objects_v2")
+        with translated(prefix):
+            for page in pages.paginate(Bucket=self._bucket, Prefix=prefix, Delimiter="/"):
+                for each in page.get("CommonPrefixes", []):
+                    yield each["Prefix"].removeprefix(prefix).rstrip("/")
+
+    def delete(self, key: str) -> None:
+        """Remove an object; the bucket keeps its versions."""
+        with translated(key):
+            self._client.delete_object(Bucket=self._bucket, Key=key)
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object of up to 5 GB inside the bucket; tags, which need rights, stay behind."""

@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 from pydantic import Field, Json, ValidationError
 
+from lakekit.aws.executions import Executions, Owners
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
@@ -19,6 +20,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults
+from lakekit.runs.flow import Flow
 
 PREFIX = "LAKEKIT_"
 
@@ -45,9 +47,13 @@ class Settings(Model):
         return S3ObjectStore(self.landing_bucket, client("s3"))
 
     @property
-    def leases(self) -> Leases:
-        """The leases of tables, for who only gives them back."""
-        return Leases(self.store, utc_now)
+    def flow(self) -> Flow:
+        """What the steps have at hand; a lease whose owner has ended may be taken over."""
+        store, machines = self.store, client("stepfunctions")
+        loads = Executions(self.load_source_arn, machines)
+        owners = Owners(loads, Executions(self.maintain_tables_arn, machines))
+        leases = Leases(store, utc_now, is_running=owners.is_running)
+        return Flow(store, leases, loads, utc_now)
 
     def source(self, name: str) -> Source:
         """Return a source, at the address at which this environment finds it."""

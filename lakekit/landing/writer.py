@@ -1,18 +1,20 @@
 """Pages → objects, manifest, markers."""
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, Literal
 
 import msgspec
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
 from lakekit import layout
 from lakekit.batch import Extract
+from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.landing.index import add_pending
 from lakekit.models import Model, Name
-from lakekit.ports import ObjectStore, PreconditionFailedError
+from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
 MAX_PART_BYTES = 64 * 1024 * 1024
 
@@ -34,14 +36,13 @@ class Request(Model):
     params: dict[str, str] = Field(default_factory=dict)
 
 
-class Manifest(Model):
+class Manifest(Document):
     """All objects of one landing. Later steps read exactly these, never a listing.
 
     converted: NDJSON objects made from `parts` that were received in another format; a merge
     reads these then.
     """
 
-    version: Literal[1] = 1
     run_id: str
     source: Name
     endpoint: Name
@@ -61,7 +62,7 @@ class Manifest(Model):
         return layout.raw_prefix(self.source, self.endpoint, self.extraction_time)
 
 
-class Progress(Model):
+class Progress(Document):
     """How far the extraction of a run got: its finished parts, and where to go on."""
 
     run_id: str
@@ -154,35 +155,44 @@ def one_line(record: bytes) -> bytes:
 
 
 def publish(store: ObjectStore, manifest: Manifest) -> str:
-    """Write the manifest, then `.pending`; return the manifest's key. Again is no error.
+    """Write the manifest, then `.pending`, then the index; return the manifest's key.
+
+    Again is no error, and makes up for what a crash left out.
 
     Raises:
         LandingCorruptError: Another manifest already stands at this source, endpoint and time.
     """
     key = layout.manifest_key(manifest.prefix)
-    body = manifest.model_dump_json(indent=2).encode()
+    body = manifest.to_json()
     if not _put_once(store, key, body) and store.get(key) != body:
         raise LandingCorruptError(f"{key}: another manifest stands here")
     if store.head(layout.complete_key(manifest.prefix)) is None:
         _put_once(store, layout.pending_key(manifest.prefix), manifest.run_id.encode())
+        add_pending(store, key)
     return key
 
 
 def load_manifest(store: ObjectStore, key: str) -> Manifest:
-    """Read one manifest."""
+    """Read one manifest.
+
+    Raises:
+        LandingCorruptError: It is missing, is none, or is not that of its folder.
+        NewerDocumentError: A newer release wrote it in a form that this one cannot read.
+    """
     try:
-        return Manifest.model_validate_json(store.get(key))
-    except (KeyError, ValidationError) as error:
-        raise LandingCorruptError(f"{key}: missing or not a manifest") from error
+        manifest = Manifest.parse(store.get(key), name=key)
+    except ObjectNotFoundError:
+        raise LandingCorruptError(f"{key}: missing") from None
+    prefix = layout.prefix_of(key)
+    foreign = [p.key for p in (*manifest.parts, *manifest.converted) if not _below(p.key, prefix)]
+    if manifest.prefix != prefix or foreign:
+        what = foreign[0] if foreign else manifest.prefix
+        raise LandingCorruptError(f"{key}: names {what}, which is of another landing")
+    return manifest
 
 
-def pending_keys(store: ObjectStore, source: str) -> Iterator[str]:
-    """Yield the manifests of what is neither merged nor rejected by a person, oldest first."""
-    keys = {info.key for info in store.list(layout.source_prefix(source))}
-    prefixes = [key.removesuffix(".pending") for key in keys if key.endswith("/.pending")]
-    for prefix in sorted(prefixes, key=lambda each: (each.split("/")[-2], each)):
-        if not keys & {layout.complete_key(prefix), layout.rejected_key(prefix)}:
-            yield layout.manifest_key(prefix)
+def _below(key: str, prefix: str) -> bool:
+    return key.startswith(prefix) and "/" not in key.removeprefix(prefix)
 
 
 def _put_once(store: ObjectStore, key: str, body: bytes) -> bool:

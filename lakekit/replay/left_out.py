@@ -7,7 +7,7 @@ from lakekit.errors import LandingCorruptError
 from lakekit.landing.writer import load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import SupersededLandings, read_document, read_run
-from lakekit.runs.plan_tables import moves_something
+from lakekit.runs.superseded import moves_something
 
 STEP = "plan_tables"
 

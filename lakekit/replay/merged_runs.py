@@ -4,8 +4,8 @@ Which runs are merged: those that the table or its journal shows, and those whos
 whose landing is not open. A landing without `.complete` that the table does not show is merged by
 the next run: the table was rolled back, or the run failed before its end.
 
-In which order: a run holds a table's lease from its start to its end. So the runs of a table come
-one after another, and the lease's epoch in the run document grows with each of them. Within a run
+In which order: a run holds a table's lease from its claim to its end. So the runs of a table come
+one after another, and the lease's epoch in the claim grows with each of them. Within a run
 the plan has the order. This also orders merges that changed nothing, and merges whose snapshot has
 expired. Start times do not order runs: whichever waits for the lease may get it first. Nor do
 extraction times: a landing may be merged after a newer one. Where main's ancestry shows another
@@ -24,7 +24,13 @@ from lakekit.landing.validate import validate_landing
 from lakekit.landing.writer import load_manifest
 from lakekit.ports import ObjectStore
 from lakekit.replay.left_out import unexplained
-from lakekit.replay.planned_runs import Planned, found_there, in_merge_order, read_plans
+from lakekit.replay.planned_runs import (
+    Planned,
+    documents_of,
+    found_there,
+    in_merge_order,
+    read_plans,
+)
 from lakekit.runs.plan_tables import batch_of
 from lakekit.runs.validate_landing import as_merged
 
@@ -67,7 +73,7 @@ def merged_runs(
         MissingEvidenceError: A completed landing is no longer in the table: it was rolled back.
     """
     times = {each.run_id: each.at for each in (*table_runs.journal, *table_runs.main)}
-    documents = {info.key for info in store.list(layout.RUNS)}
+    documents = documents_of(store, source, table)
     landings = read_plans(store, table, documents, times)
     if lost := sorted(times.keys() - landings.keys()):
         raise LandingCorruptError(f"{table}: no plan below runs/ has {_some(lost, 'merged runs')}")

@@ -10,7 +10,7 @@ from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.contract.contract import Contract
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import read_document, read_plan, read_run
+from lakekit.runs.documents import read_claim, read_document, read_plan, read_run
 from lakekit.steps.jobs import MergeScd2Result
 
 STEP = "merge_scd2"
@@ -68,6 +68,18 @@ def read_plans(
     return found
 
 
+def documents_of(store: ObjectStore, source: str, table: str) -> set[str]:
+    """Return what there is below `runs/` of the runs that planned a table."""
+    prefix = layout.table_runs_prefix(source, table)
+    runs = [info.key.removeprefix(prefix).partition("-")[2] for info in store.list(prefix)]
+
+    def keys(run_id: str) -> list[str]:
+        return [info.key for info in store.list(layout.run_prefix(run_id))]
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return {key for found in pool.map(keys, sorted({*runs})) for key in found}
+
+
 def found_there(planned: Sequence[Planned]) -> bool:
     """Say whether the first that has a result found the work of another, which has none."""
     first = next((each.result for each in planned if each.result), None)
@@ -101,12 +113,13 @@ def _read(
         if not plans:
             return []
         run, key = read_run(store, run_id), layout.result_key(run_id, STEP, table)
+        claim = read_claim(store, run_id)
         merges = read_document(store, key, MergeScd2Result).merges if run_id in with_result else ()
         results = {each.run_id: each for each in merges}
         return [
             Planned(
-                order=(run.epochs.get(table, 0), run.started_at, place),
-                leased_at=run.leased_at or run.started_at,
+                order=(claim.epoch(table) if claim else 0, run.started_at, place),
+                leased_at=claim.leased_at if claim else run.started_at,
                 contract=plan.contract,
                 batch=batch,
                 result=results.get(batch.run_id),

@@ -1,18 +1,47 @@
-"""CompleteRun: check that the tables show each merge, then mark the landings complete."""
+"""CompleteRun: what the tables show is complete; what waits for a person is blocked.
 
-from collections.abc import Callable
+Then the tables are given back, and the next run is started if landings are still pending.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
-from lakekit.errors import MissingEvidenceError
+from lakekit.landing.index import Blocked, block, settle
+from lakekit.landing.writer import load_manifest
 from lakekit.models import Model
-from lakekit.ports import ObjectStore, TableCatalog, TableLeases
-from lakekit.runs.documents import Run, TablePlan, put_once, read_document, read_plan, read_run
-from lakekit.runs.record_failure import release_tables
+from lakekit.ports import ObjectStore, TableCatalog
+from lakekit.runs.documents import (
+    Claim,
+    ClaimedTable,
+    FailureRecord,
+    LandingVerdict,
+    Plan,
+    Run,
+    TablePlan,
+    put_once,
+    read_claim,
+    read_document,
+    read_optional,
+    read_plan,
+    read_run,
+    read_verdicts,
+)
+from lakekit.runs.flow import Flow
+from lakekit.runs.next_run import back_off, hand_over, recover
+from lakekit.runs.superseded import record_newest
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
-from lakekit.steps.functions import CompleteRun, CompleteRunResult
+from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure
 from lakekit.steps.jobs import MergeScd2Result
 from lakekit.table_properties import runs_in
+
+# A person must decide about the landing: to try it again does not help.
+BLOCKING = (
+    "LandingCorruptError", "LateExtractError", "TooManyDeletedError", "TooManyRejectedError",
+)  # fmt: skip
+# How much of the errors is told: the documents of the run have all of them.
+_TOLD = 2000
 
 
 class TableLoaded(Model):
@@ -28,65 +57,177 @@ class TableLoaded(Model):
     quarantined: int
 
 
+@dataclass(frozen=True)
+class _Failure:
+    error: str
+    told: str
+
+
+@dataclass
+class _Outcome:
+    """What CompleteRun found so far."""
+
+    failures: list[_Failure] = field(default_factory=list)
+    loaded: list[TableLoaded] = field(default_factory=list)
+    maintain: bool = False
+
+
 def complete_run(
     step: CompleteRun,
-    store: ObjectStore,
+    flow: Flow,
     catalog: TableCatalog,
-    leases: TableLeases,
     announce: Callable[[TableLoaded], None],
 ) -> CompleteRunResult:
-    """Finish what the tables show; again changes nothing and announces again.
-
-    Raises:
-        MissingEvidenceError: A table does not show what its merge says; the others are finished.
-    """
-    run = read_run(store, step.run_id)
-    missing: list[str] = []
-    faulty: set[str] = set()
-    maintain = False
-    loaded: list[TableLoaded] = []
-    for plan in read_plan(store, step.run_id).tables:
-        metadata = catalog.metadata(plan.table) or {}
-        merges = _merges(store, run, plan)
-        faults = [f for b in plan.batches if (f := _fault(run, b, merges.get(b.run_id), metadata))]
-        if faults:
-            missing += [f"{plan.table}: {fault}" for fault in faults]
-            faulty.add(plan.table)
-            continue
-        maintain |= wants_maintenance(plan.contract, metadata)
-        loaded.append(_summary(run, plan, merges, metadata))
-    for key in step.manifests:
-        if key.split("/")[2] not in faulty:
-            put_once(store, layout.complete_key(layout.prefix_of(key)), run.run_id.encode())
-    for each in loaded:
+    """Finish what the tables show; again changes nothing and announces again."""
+    run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
+    found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
+    if claim and claim.tables:
+        _Completion(run, claim, step.failure, flow, catalog, found).complete()
+    for each in found.loaded:
         announce(each)
-    if missing:
-        raise MissingEvidenceError("; ".join(missing))
-    release_tables(run.run_id, store, leases)
-    return CompleteRunResult(
-        maintain=maintain,
-        partial=_is_partial(run, step),
-        tables=tuple(each.table for each in loaded),
-    )
+    tables = [each.table for each in claim.tables] if claim else []
+    hand_over(flow, run.run_id, run.source.source, tables)
+    return _result(claim, found)
+
+
+class _Completion:
+    """The tables that a run has claimed, one after the other."""
+
+    def __init__(
+        self,
+        run: Run,
+        claim: Claim,
+        failure: Failure | None,
+        flow: Flow,
+        catalog: TableCatalog,
+        found: _Outcome,
+    ) -> None:
+        self._run, self._claim, self._failure = run, claim, failure
+        self._store, self._clock = flow.store, flow.clock
+        self._catalog, self._found = catalog, found
+        self._verdicts = read_verdicts(flow.store, claim)
+        self._plan: Plan = read_plan(flow.store, run.run_id)
+
+    def complete(self) -> None:
+        plans = {each.table: each for each in self._plan.tables}
+        for claimed in self._claim.tables:
+            verdicts = [self._verdicts[key] for key in claimed.manifests]
+            self._settle(verdicts)
+            good = [each.manifest for each in verdicts if each.good]
+            if reason := self._plan.failed.get(claimed.table):
+                self._fail(claimed, "SchemaMismatchError", reason)
+            elif plan := plans.get(claimed.table):
+                self._merged(claimed, plan, good)
+            else:
+                self._finish(claimed, good)
+
+    def _settle(self, verdicts: list[LandingVerdict]) -> None:
+        """Take what was settled before from the index, and block what does not hold."""
+        for each in verdicts:
+            if each.settled:
+                settle(self._store, each.manifest)
+            elif each.error:
+                self._block(each.manifest, each.error, each.cause)
+
+    def _merged(self, claimed: ClaimedTable, plan: TablePlan, good: list[str]) -> None:
+        """Complete the landings up to the first whose batch has no evidence."""
+        metadata = self._catalog.metadata(plan.table) or {}
+        merges = _merges(self._store, self._run, plan)
+        faults = {
+            b.run_id: fault
+            for b in plan.batches
+            if (fault := _fault(self._claim, b, merges.get(b.run_id), metadata))
+        }
+        lacking = [key for key in good if self._run_id(key) in faults]
+        self._finish(claimed, [key for key in good if key not in lacking], ended=not lacking)
+        if merges:
+            self._found.loaded.append(_summary(self._run, plan, merges, metadata))
+        self._found.maintain |= bool(metadata) and wants_maintenance(plan.contract, metadata)
+        if lacking:
+            self._refuse(claimed, lacking[0], faults[self._run_id(lacking[0])])
+
+    def _refuse(self, claimed: ClaimedTable, manifest: str, fault: str) -> None:
+        """Block the first landing that is not merged if its error says so, else back off."""
+        failure = self._job_failure(claimed.table)
+        if failure and failure.error in BLOCKING:
+            self._block(manifest, failure.error, failure.cause)
+        elif failure:
+            self._fail(claimed, failure.error, failure.cause)
+        elif self._failure:
+            self._fail(claimed, self._failure.error, self._failure.cause)
+        else:
+            self._fail(claimed, "MissingEvidenceError", fault)
+
+    def _job_failure(self, table: str) -> FailureRecord | None:
+        for step in ("create_tables", "merge_scd2"):
+            key = layout.job_failure_key(self._run.run_id, step, table)
+            if found := read_optional(self._store, key, FailureRecord):
+                return found
+        return None
+
+    def _finish(self, claimed: ClaimedTable, keys: list[str], *, ended: bool = True) -> None:
+        manifests = [load_manifest(self._store, key) for key in keys]
+        record_newest(self._store, self._run.contract(claimed.table), manifests)
+        for key in keys:
+            marker = layout.complete_key(layout.prefix_of(key))
+            put_once(self._store, marker, self._run.run_id.encode())
+            settle(self._store, key)
+        if ended:
+            recover(self._store, self._run.source.source, claimed.table)
+
+    def _block(self, manifest: str, error: str, cause: str) -> None:
+        run_id = self._run.run_id
+        why = Blocked(run_id=run_id, error=error, cause=cause, blocked_at=self._clock())
+        block(self._store, manifest, why)
+        told = f"{error}: {cause} ({manifest} waits for a person)"
+        self._found.failures.append(_Failure(error, told))
+
+    def _fail(self, claimed: ClaimedTable, error: str, cause: str) -> None:
+        source = self._run.source.source
+        back_off(self._store, source, claimed.table, self._run.run_id, self._clock())
+        self._found.failures.append(_Failure(error, f"{claimed.table}: {error}: {cause}"))
+
+    def _run_id(self, manifest: str) -> str:
+        return load_manifest(self._store, manifest).run_id
+
+
+def _endpoint_failures(store: ObjectStore, run: Run) -> Iterator[_Failure]:
+    """Yield the errors of the endpoints that could not be extracted."""
+    for info in store.list(layout.failures_prefix(run.run_id)):
+        record = read_document(store, info.key, FailureRecord)
+        yield _Failure(record.error, f"{record.endpoint}: {record.error}: {record.cause}")
+
+
+def _result(claim: Claim | None, found: _Outcome) -> CompleteRunResult:
+    if found.failures:
+        told = "; ".join(each.told for each in found.failures)
+        more = f" … ({len(found.failures)} errors)" if len(told) > _TOLD else ""
+        return CompleteRunResult(
+            outcome="failed",
+            maintain=found.maintain,
+            error=found.failures[0].error,
+            cause=told[:_TOLD] + more,
+        )
+    deferred = claim is not None and not claim.tables and bool(claim.deferred)
+    return CompleteRunResult(outcome="deferred" if deferred else "done", maintain=found.maintain)
 
 
 def _merges(store: ObjectStore, run: Run, plan: TablePlan) -> dict[str, MergeResult]:
     """Return what the job says it did, by batch; nothing if it wrote no result."""
     key = layout.result_key(run.run_id, "merge_scd2", plan.table)
-    if store.head(key) is None:
-        return {}
-    return {each.run_id: each for each in read_document(store, key, MergeScd2Result).merges}
+    found = read_optional(store, key, MergeScd2Result)
+    return {each.run_id: each for each in found.merges} if found else {}
 
 
-def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:
+def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:
     """Return why a batch has no evidence, or None if it has.
 
-    PublishedRun is a snapshot in main's ancestry that carries the batch's id. Without one it is
+    Evidence is a snapshot in main's ancestry that carries the batch's id. Without one it is
 
     - a result that says there was nothing to commit, or
     - a result with a snapshot that may have expired since: no snapshot of the table has its id, and
       main's ancestry is cut. What this run committed itself can have expired only if the oldest
-      ancestor that is left is younger than the run, because expiry takes the oldest first.
+      ancestor that is left is younger than the claim, because expiry takes the oldest first.
     """
     chain = main_ancestry(metadata)
     if any(batch.run_id in runs_in(each.get("summary", {})) for each in chain):
@@ -99,7 +240,7 @@ def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata
     if merge.snapshot_id in {each["snapshot-id"] for each in metadata.get("snapshots", [])}:
         return f"snapshot {merge.snapshot_id} of batch {batch.run_id} is not on main"
     cut = bool(chain) and chain[-1].get("parent-snapshot-id") is not None
-    younger = bool(chain) and chain[-1]["timestamp-ms"] > run.started_at.timestamp() * 1000
+    younger = bool(chain) and chain[-1]["timestamp-ms"] > claim.leased_at.timestamp() * 1000
     if cut and (younger or not merge.committed):
         return None
     return f"snapshot {merge.snapshot_id} of batch {batch.run_id} does not exist any more"
@@ -121,10 +262,3 @@ def _summary(
         unchanged=sum(each.unchanged for each in done),
         quarantined=sum(each.quarantined for each in done),
     )
-
-
-def _is_partial(run: Run, step: CompleteRun) -> bool:
-    """Say whether an endpoint failed, or a landing of the run is not among the good ones."""
-    failed = any(not each.done for each in step.extracted)
-    landed = {*run.claimed, *(each.manifest for each in step.extracted if each.manifest)}
-    return failed or not landed <= set(step.manifests)

@@ -18,7 +18,7 @@ from lakekit.landing.writer import (
     publish,
 )
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import Run, read_document, read_run, to_json
+from lakekit.runs.documents import Run, read_document, read_run
 from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
 # What one more page and the last object may need, in addition to the source's own time-out.
@@ -92,7 +92,7 @@ class _Extraction:
             pages=self._pages,
             resume=self._resume or {},
         )
-        self._store.put(self._key, to_json(progress))
+        self._store.put(self._key, progress.to_json())
         return ExtractPagesResult(
             endpoint=self._contract.contract,
             done=False,

@@ -1,58 +1,62 @@
 """PlanTables: which tables to create or evolve, and what to merge into each, in which order."""
 
-from collections import defaultdict
 from collections.abc import Iterable
-from itertools import tee
 
 from lakekit import layout
 from lakekit.batch import Batch
 from lakekit.contract.contract import Contract
+from lakekit.errors import LandingCorruptError, SchemaMismatchError
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore, TableCatalog
 from lakekit.runs.documents import (
+    ClaimedTable,
     Plan,
     Superseded,
     SupersededLandings,
     TablePlan,
+    read_claim,
     read_run,
-    to_json,
+    read_verdicts,
 )
-from lakekit.runs.superseded import superseded_landings, younger_landings
+from lakekit.runs.superseded import (
+    extraction_time_of,
+    moves_something,
+    newest_landings,
+    superseded_landings,
+)
 from lakekit.runs.table_metadata import must_evolve
+from lakekit.runs.validate_landing import is_approved
 from lakekit.steps.functions import PlanTables, PlanTablesResult
 
 
 def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> PlanTablesResult:
     """Write the plan: every table that has something to merge, with its batches in order.
 
-    Raises:
-        SchemaMismatchError: A table differs from its contract beyond what can be evolved.
+    A table that differs from its contract beyond what can be evolved stops no other.
     """
-    run = read_run(store, step.run_id)
-    landings: defaultdict[str, list[Manifest]] = defaultdict(list)
-    for key in step.manifests:
-        manifest = load_manifest(store, key)
-        landings[run.contract(manifest.endpoint).contract].append(manifest)
+    run, claim = read_run(store, step.run_id), read_claim(store, step.run_id)
+    if claim is None:
+        raise LandingCorruptError(f"{layout.claim_key(step.run_id)}: missing")
+    verdicts = read_verdicts(store, claim)
     tables: list[TablePlan] = []
-    superseded: dict[str, str] = {}
-    for contract in run.contracts:
-        if contract.contract not in landings:
+    failed: dict[str, str] = {}
+    superseded = 0
+    for each in claim.tables:
+        contract = run.contract(each.table)
+        good = [load_manifest(store, key) for key in each.manifests if verdicts[key].good]
+        try:
+            plan, late = _plan(store, catalog, contract, good)
+        except SchemaMismatchError as error:
+            failed[each.table] = str(error)
             continue
-        metadata = catalog.metadata(contract.contract)
-        at_hand = landings[contract.contract]
-        # Both ask for one of them; none is read twice.
-        younger, again = tee(younger_landings(store, contract, at_hand))
-        late = superseded_landings(contract, at_hand, metadata or {}, younger)
         _note(store, run.run_id, contract, late)
-        superseded |= {each.manifest: each.by for each in late}
-        kept = [each for each in at_hand if layout.manifest_key(each.prefix) not in superseded]
-        if batches := _batches(store, contract, kept, again):
-            create = metadata is None or must_evolve(contract, metadata)
-            plan = TablePlan(
-                table=contract.contract, contract=contract, create=create, batches=batches
-            )
+        superseded += len(late)
+        if good:
+            _list_run(store, contract, each, run.run_id)
+        if plan.batches:
             tables.append(plan)
-    store.put(layout.plan_key(run.run_id), to_json(Plan(run_id=run.run_id, tables=tuple(tables))))
+    document = Plan(run_id=run.run_id, tables=tuple(tables), failed=failed)
+    store.put(layout.plan_key(run.run_id), document.to_json())
     return PlanTablesResult(
         create=any(plan.create for plan in tables), merge=bool(tables), superseded=superseded
     )
@@ -75,27 +79,44 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
     )
 
 
-def moves_something(manifest: Manifest, contract: Contract) -> bool:
-    """Say whether a merge could do anything: an empty full extract may mean deletes."""
-    closes = manifest.extract == "full" and contract.history.deletes != "ignore"
-    return manifest.rows > 0 or closes
+def _plan(
+    store: ObjectStore, catalog: TableCatalog, contract: Contract, landings: list[Manifest]
+) -> tuple[TablePlan, tuple[Superseded, ...]]:
+    """Return what one table needs, and which landings newer ones have superseded."""
+    metadata = catalog.metadata(contract.contract)
+    newest = newest_landings(store, contract)
+    late = superseded_landings(contract, landings, metadata or {}, newest.full)
+    left_out = {each.manifest for each in late}
+    kept = [each for each in landings if layout.manifest_key(each.prefix) not in left_out]
+    plan = TablePlan(
+        table=contract.contract,
+        contract=contract,
+        create=metadata is None or must_evolve(contract, metadata),
+        batches=_batches(store, contract, kept, newest.moving),
+    )
+    return plan, late
 
 
 def _batches(
-    store: ObjectStore,
-    contract: Contract,
-    manifests: Iterable[Manifest],
-    younger: Iterable[Manifest],
+    store: ObjectStore, contract: Contract, manifests: Iterable[Manifest], newest: str | None
 ) -> tuple[Batch, ...]:
     """Return what there is to merge; a batch knows of a younger landing that is merged."""
-    moving = [each for each in manifests if moves_something(each, contract)]
-    newest = next((each for each in younger if moves_something(each, contract)), None)
+    until = extraction_time_of(newest) if newest else None
     found = []
-    for manifest in moving:
-        late = newest is not None and manifest.extraction_time < newest.extraction_time
-        until = newest.extraction_time if newest and late else None
-        found.append(batch_of(store, manifest).model_copy(update={"merged_until": until}))
+    for manifest in manifests:
+        if moves_something(manifest, contract):
+            late = until is not None and manifest.extraction_time < until
+            own = {
+                "merged_until": until if late else None,
+                "approved": is_approved(store, manifest),
+            }
+            found.append(batch_of(store, manifest).model_copy(update=own))
     return tuple(found)
+
+
+def _list_run(store: ObjectStore, contract: Contract, claimed: ClaimedTable, run_id: str) -> None:
+    """Name the run among those of the table, so that a rebuild finds it without a listing."""
+    store.put(layout.table_run_key(contract.source, claimed.table, claimed.epoch, run_id), b"")
 
 
 def _note(
@@ -104,4 +125,4 @@ def _note(
     """Say which landings are completed without a merge; nothing is left out silently."""
     if late:
         key = layout.result_key(run_id, "plan_tables", contract.contract)
-        store.put(key, to_json(SupersededLandings(table=contract.contract, landings=late)))
+        store.put(key, SupersededLandings(table=contract.contract, landings=late).to_json())

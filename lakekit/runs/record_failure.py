@@ -1,56 +1,39 @@
 """RecordFailure: keep an error with its run, and give the run's tables back."""
 
-from datetime import datetime
-
 from lakekit import layout
-from lakekit.errors import LandingCorruptError
-from lakekit.ports import Clock, ObjectStore, TableLeases
-from lakekit.runs.documents import FailureRecord, Run, read_run, to_json
+from lakekit.ports import ObjectStore
+from lakekit.runs.documents import FailureRecord, read_claim
+from lakekit.runs.flow import Flow
+from lakekit.runs.next_run import back_off, hand_over
 from lakekit.steps.functions import RecordFailure, RecordFailureResult
 
 
-def record_failure(
-    step: RecordFailure, store: ObjectStore, leases: TableLeases, clock: Clock
-) -> RecordFailureResult:
-    """Write the error; unless only an endpoint failed, release what the run holds."""
+def record_failure(step: RecordFailure, flow: Flow) -> RecordFailureResult:
+    """Write the error. Unless only an endpoint failed, let the tables go, and start the next run.
+
+    The landings of the run stay pending. Its tables are left alone for a while, so that a cause
+    that stays does not start runs without end.
+    """
     record = FailureRecord(
         run_id=step.run_id,
         source=step.source,
         endpoint=step.endpoint,
         error=step.failure.error,
         cause=step.failure.cause,
-        recorded_at=clock(),
+        recorded_at=flow.clock(),
     )
-    key = keep(store, record)
+    key = keep(flow.store, record)
     if step.endpoint is None:
-        release_tables(step.run_id, store, leases)
+        claim = read_claim(flow.store, step.run_id)
+        tables = [each.table for each in claim.tables] if claim else []
+        for table in tables:
+            back_off(flow.store, step.source, table, step.run_id, flow.clock())
+        hand_over(flow, step.run_id, step.source, tables)
     return RecordFailureResult(key=key)
 
 
 def keep(store: ObjectStore, record: FailureRecord) -> str:
     """Write a failure and return its key; a later one of the same run replaces it."""
     key = layout.failure_key(record.run_id, record.endpoint)
-    store.put(key, to_json(record))
+    store.put(key, record.to_json())
     return key
-
-
-def rejection(run: Run, endpoint: str, error: Exception, at: datetime) -> FailureRecord:
-    """Return the failure of one endpoint's landing."""
-    return FailureRecord(
-        run_id=run.run_id,
-        source=run.source.source,
-        endpoint=endpoint,
-        error=type(error).__name__,
-        cause=str(error),
-        recorded_at=at,
-    )
-
-
-def release_tables(run_id: str, store: ObjectStore, leases: TableLeases) -> None:
-    """Give back the leases of a run; one that never wrote its document holds none for long."""
-    try:
-        run = read_run(store, run_id)
-    except LandingCorruptError:
-        return
-    for contract in run.contracts:
-        leases.release(contract.contract, run_id)

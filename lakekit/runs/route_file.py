@@ -1,9 +1,8 @@
-"""RouteFile: a file that was dropped into the inbox becomes a landing and starts a run."""
+"""RouteFile: a file that was dropped into the inbox becomes a landing, and starts a run."""
 
 import gzip
 import io
 import zlib
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import IO, Any, cast
@@ -16,6 +15,7 @@ from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import put_once
+from lakekit.runs.flow import Flow
 from lakekit.runs.inbox import parse_inbox_key
 from lakekit.steps.functions import RouteFile, RouteFileResult
 
@@ -23,25 +23,22 @@ from lakekit.steps.functions import RouteFile, RouteFileResult
 MAX_SHIFT = 3600
 
 
-def route_file(
-    step: RouteFile,
-    store: ObjectStore,
-    contract: Contract,
-    start: Callable[[str, dict[str, Any]], bool],
-) -> RouteFileResult:
-    """Land one file and start its run; the same event again starts nothing.
+def route_file(step: RouteFile, flow: Flow, contract: Contract) -> RouteFileResult:
+    """Land one file and start a run; the same event again lands and starts nothing.
+
+    While others hold the table no run is started: they look at the index after they have given the
+    table back. So a burst of files is few runs.
 
     Args:
         step: The file.
-        store: The bucket in which inbox and landings are.
+        flow: The bucket in which inbox and landings are, and who holds the table.
         contract: Of the endpoint that the key names.
-        start: Starts `load_source` under a name; false if that name was used before.
 
     Raises:
         LandingCorruptError: The file was replaced or removed before it was read.
         SourceShapeError: It is no CSV, or no gzip.
     """
-    run_id = run_id_of(step, contract.contract)
+    store, run_id = flow.store, run_id_of(step, contract.contract)
     prefix, time = _reserve(store, contract, step.arrived_at, run_id)
     key = layout.manifest_key(prefix)
     if store.head(key):
@@ -49,13 +46,18 @@ def route_file(
     else:
         manifest = _land(step, store, contract, prefix, (run_id, time))
     publish(store, manifest)
-    done = store.head(layout.complete_key(prefix)) is not None
-    payload = {
-        "source": contract.source,
-        "manifests": [key],
-        "extraction_time": manifest.extraction_time.isoformat(),
-    }
-    return RouteFileResult(run_id=run_id, manifest=key, started=not done and start(run_id, payload))
+    # Only now: the sweeper routes a file again that has no such entry.
+    store.put(layout.routed_key(step.key, step.etag), key.encode())
+    waits = store.head(layout.complete_key(prefix)) is None
+    started = waits and _start(flow, contract, run_id)
+    return RouteFileResult(run_id=run_id, manifest=key, started=started)
+
+
+def _start(flow: Flow, contract: Contract, run_id: str) -> bool:
+    if flow.leases.holder(contract.contract):
+        return False
+    request = {"source": contract.source, "extract": False, "origin": "file"}
+    return flow.executions.start(run_id, request)
 
 
 def run_id_of(step: RouteFile, endpoint: str) -> str:

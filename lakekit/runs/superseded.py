@@ -1,44 +1,71 @@
 """Which landings come too late, because a younger one of their endpoint is merged."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
-from lakekit.errors import LandingCorruptError
-from lakekit.landing.writer import Manifest, load_manifest
+from lakekit.landing.writer import Manifest
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import Superseded
+from lakekit.runs.documents import Newest, Superseded, read_optional
 from lakekit.runs.table_metadata import Metadata, main_ancestry
 from lakekit.table_properties import runs_in
 
 
-def younger_landings(
-    store: ObjectStore, contract: Contract, landings: Sequence[Manifest]
-) -> Iterator[Manifest]:
-    """Yield the complete landings after the oldest at hand that are sound, newest first.
+def newest_landings(store: ObjectStore, contract: Contract) -> Newest:
+    """Return the newest complete landings of a table, as CompleteRun has written them.
 
-    None if the contract has a sequence, or appends: then no landing comes too late.
+    None if the contract has a sequence, or appends: then no landing comes too late. One that a
+    person has rejected since was taken back.
     """
     if not contract.history.ordered_by_extraction:
-        return
-    oldest = min(landings, key=lambda each: each.extraction_time)
-    folder = layout.endpoint_prefix(oldest.source, oldest.endpoint)
-    # Names of landings are times, so that their order is that of extraction.
-    keys = {info.key for info in store.list(folder)}
-    prefixes = {key.removesuffix(".complete") for key in keys if key.endswith("/.complete")}
-    # One that is rejected was taken back.
-    sound = {each for each in prefixes if layout.rejected_key(each) not in keys}
-    for prefix in sorted((each for each in sound if each > oldest.prefix), reverse=True):
-        with suppress(LandingCorruptError):
-            yield load_manifest(store, layout.manifest_key(prefix))
+        return Newest()
+    key = layout.newest_key(contract.source, contract.contract)
+    found = read_optional(store, key, Newest) or Newest()
+    return Newest(
+        full=_unless_rejected(store, found.full), moving=_unless_rejected(store, found.moving)
+    )
+
+
+def _unless_rejected(store: ObjectStore, manifest: str | None) -> str | None:
+    if manifest and store.head(layout.rejected_key(layout.prefix_of(manifest))):
+        return None
+    return manifest
+
+
+def record_newest(store: ObjectStore, contract: Contract, completed: Iterable[Manifest]) -> None:
+    """Write which landings are the newest, once these are complete. Only under the lease."""
+    key = layout.newest_key(contract.source, contract.contract)
+    found = read_optional(store, key, Newest) or Newest()
+    after = found
+    for each in completed:
+        own = layout.manifest_key(each.prefix)
+        if each.extract == "full":
+            after = after.model_copy(update={"full": max(own, after.full or "")})
+        if moves_something(each, contract):
+            after = after.model_copy(update={"moving": max(own, after.moving or "")})
+    if after != found:
+        store.put(key, after.to_json())
+
+
+def moves_something(manifest: Manifest, contract: Contract) -> bool:
+    """Say whether a merge could do anything: an empty full extract may mean deletes."""
+    closes = manifest.extract == "full" and contract.history.deletes != "ignore"
+    return manifest.rows > 0 or closes
+
+
+def extraction_time_of(manifest: str) -> datetime:
+    """Return the extraction time that a landing's folder says.
+
+    Example:
+        >>> extraction_time_of("raw/s/e/20240806_010203/manifest.json")
+        datetime.datetime(2024, 8, 6, 1, 2, 3, tzinfo=datetime.timezone.utc)
+    """
+    return datetime.strptime(manifest.split("/")[-2], "%Y%m%d_%H%M%S").replace(tzinfo=UTC)
 
 
 def superseded_landings(
-    contract: Contract,
-    manifests: Iterable[Manifest],
-    metadata: Metadata,
-    younger: Iterable[Manifest],
+    contract: Contract, manifests: Iterable[Manifest], metadata: Metadata, newest: str | None
 ) -> tuple[Superseded, ...]:
     """Return what is not to be merged of an endpoint's landings.
 
@@ -50,29 +77,20 @@ def superseded_landings(
         contract: The endpoint's contract.
         manifests: The landings of this run.
         metadata: The table's metadata document; empty if there is no table.
-        younger: See `younger_landings`.
+        newest: The manifest of the newest full landing that is complete.
     """
-    history, landings = contract.history, list(manifests)
-    if not history.ordered_by_extraction:
-        return ()
-    full = [each for each in landings if each.extract == "full"]
-    if not full:
+    full = [each for each in manifests if each.extract == "full"]
+    if not full or not contract.history.ordered_by_extraction:
         return ()
     seen = {run for each in main_ancestry(metadata) for run in runs_in(each.get("summary", {}))}
     merged = [each for each in full if each.run_id in seen]
-    latest = next((each for each in younger if each.extract == "full"), None)
-    newest = max(
-        [*merged, *([latest] if latest else [])],
-        key=lambda each: each.extraction_time,
-        default=None,
-    )
-    if newest is None:
+    known = [*map(_key, merged), *([newest] if newest else [])]
+    if not known:
         return ()
-    return tuple(
-        Superseded(manifest=_key(each), by=_key(newest))
-        for each in full
-        if each.extraction_time < newest.extraction_time and each not in merged
-    )
+    by = max(known, key=extraction_time_of)
+    until = extraction_time_of(by)
+    late = [each for each in full if each.extraction_time < until and each not in merged]
+    return tuple(Superseded(manifest=_key(each), by=by) for each in late)
 
 
 def _key(manifest: Manifest) -> str:

@@ -1,54 +1,59 @@
-"""ValidateLanding: check pending and extracted landings; one that fails stops no other."""
-
-from collections import defaultdict
+"""ValidateLanding: check one share of the claimed landings; one that fails stops no other."""
 
 from lakekit import layout
-from lakekit.errors import TerminalError, TooManyRejectedError
+from lakekit.errors import (
+    LandingCorruptError,
+    NewerDocumentError,
+    TerminalError,
+    TooManyRejectedError,
+)
 from lakekit.landing.validate import Verdict
 from lakekit.landing.validate import validate_landing as verdict_of
 from lakekit.landing.writer import Manifest, load_manifest
-from lakekit.ports import Clock, ObjectStore
-from lakekit.runs.documents import EndpointVerdicts, LandingVerdict, Run, read_run, to_json
-from lakekit.runs.record_failure import keep, rejection
+from lakekit.ports import ObjectStore
+from lakekit.runs.documents import LandingVerdict, Run, Verdicts, read_claim, read_run
 from lakekit.steps.functions import ValidateLanding, ValidateLandingResult
 
-STEP = "validate_landing"
 
-
-def validate_landing(
-    step: ValidateLanding, store: ObjectStore, clock: Clock
-) -> ValidateLandingResult:
-    """Check every landing of the run; write verdicts, drift and rejections.
+def validate_landing(step: ValidateLanding, store: ObjectStore) -> ValidateLandingResult:
+    """Check every landing of a share and write the verdicts.
 
     Raises:
-        LandingCorruptError, TooManyRejectedError, UnknownSourceError: All landings are rejected;
-            this is the first one's error.
+        NewerDocumentError: A newer release landed it. The landing itself is none the worse.
+        LandingCorruptError: The run has no claim.
     """
-    run = read_run(store, step.run_id)
-    extracted = [each.manifest for each in step.extracted if each.manifest]
-    verdicts: defaultdict[str, list[LandingVerdict]] = defaultdict(list)
-    good: list[str] = []
-    rejected: dict[str, TerminalError] = {}
-    for key in sorted({*step.pending, *extracted}, key=_age):
-        endpoint = key.split("/")[2]
-        try:
-            verdict = _check(run, store, key)
-            good.append(key)
-            verdicts[endpoint].append(LandingVerdict(manifest=key, verdict=verdict))
-        except TerminalError as error:
-            rejected[key] = error
-            reason = f"{type(error).__name__}: {error}"
-            verdicts[endpoint].append(LandingVerdict(manifest=key, error=reason))
-            keep(store, rejection(run, endpoint, error, clock()))
-    for endpoint, landings in verdicts.items():
-        document = EndpointVerdicts(endpoint=endpoint, landings=tuple(landings))
-        store.put(layout.result_key(run.run_id, STEP, endpoint), to_json(document))
-    if rejected and not good:
-        raise next(iter(rejected.values()))
-    return ValidateLandingResult(
-        manifests=tuple(good),
-        rejected={key: type(error).__name__ for key, error in rejected.items()},
-    )
+    run, claim = read_run(store, step.run_id), read_claim(store, step.run_id)
+    if claim is None:
+        raise LandingCorruptError(f"{layout.claim_key(step.run_id)}: missing")
+    found = tuple(_verdict(run, store, key) for key in claim.share(step.share))
+    document = Verdicts(share=step.share, landings=found)
+    store.put(layout.verdicts_key(run.run_id, step.share), document.to_json())
+    good = sum(each.good for each in found)
+    refused = sum(each.error is not None for each in found)
+    return ValidateLandingResult(good=good, refused=refused)
+
+
+def is_settled(store: ObjectStore, manifest: str) -> bool:
+    """Say whether a landing is merged, or rejected by a person."""
+    prefix = layout.prefix_of(manifest)
+    markers = (layout.complete_key(prefix), layout.rejected_key(prefix))
+    return any(store.head(marker) for marker in markers)
+
+
+def is_approved(store: ObjectStore, manifest: Manifest) -> bool:
+    """Say whether a person has let a landing pass the guards."""
+    return store.head(layout.approved_key(manifest.prefix)) is not None
+
+
+def _verdict(run: Run, store: ObjectStore, key: str) -> LandingVerdict:
+    if is_settled(store, key):
+        return LandingVerdict(manifest=key, settled=True)
+    try:
+        return LandingVerdict(manifest=key, verdict=_check(run, store, key))
+    except NewerDocumentError:
+        raise
+    except TerminalError as error:
+        return LandingVerdict(manifest=key, error=type(error).__name__, cause=str(error))
 
 
 def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
@@ -58,7 +63,7 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
     if manifest.format == "csv":
         verdict = verdict_of(store, as_merged(manifest), contract)
     allowed = contract.quality.max_rejected_ratio
-    if verdict.rejected_ratio > allowed:
+    if verdict.rejected_ratio > allowed and not is_approved(store, manifest):
         raise TooManyRejectedError(
             f"{key}: {verdict.unparseable} records do not parse and {verdict.missing_keys} lack a "
             f"key, of {verdict.rows}; quality.max_rejected_ratio allows {allowed}"
@@ -71,8 +76,3 @@ def as_merged(manifest: Manifest) -> Manifest:
     if manifest.format == "ndjson":
         return manifest
     return manifest.model_copy(update={"parts": manifest.converted, "format": "ndjson"})
-
-
-def _age(manifest_key: str) -> tuple[str, str]:
-    """Return what orders landings: their extraction time, then their key."""
-    return manifest_key.split("/")[-2], manifest_key

@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
+from lakekit.documents import Document
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
-from lakekit.models import Model
 from lakekit.ports import Clock, ObjectStore, TableLeases
-from lakekit.runs.documents import TablePlan, read_plan, to_json
+from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
 from lakekit.spark.maintain_tables import maintain_with_journal
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.schema.create_tables import create_or_evolve
@@ -34,26 +34,30 @@ log = logging.getLogger(__name__)
 TABLES_AT_ONCE = 4
 
 Item = TypeVar("Item")
-Result = TypeVar("Result", bound=Model)
+Result = TypeVar("Result", bound=Document)
 
 
-def create_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
+def create_tables(
+    spark: SparkSession, store: ObjectStore, arguments: CreateTables, *, clock: Clock
+) -> None:
     """Create or evolve every table that the plan names."""
 
     def create(session: SparkSession, plan: TablePlan) -> CreateTablesResult:
         return create_or_evolve(session, plan.contract, _identifier(arguments, plan.table))
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.create]
-    keep = _keeper(store, arguments.run_id, "create_tables")
+    keep = _Keeper(store, arguments, "create_tables", clock)
     _each(spark, [(plan.table, plan) for plan in plans], create, keep)
 
 
-def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
+def merge_tables(
+    spark: SparkSession, store: ObjectStore, arguments: CreateTables, *, clock: Clock
+) -> None:
     """Merge every batch that the plan names, those of one table in their order.
 
     The result of what was merged is kept also if a later batch of the table fails.
     """
-    keep = _keeper(store, arguments.run_id, "merge_scd2")
+    keep = _Keeper(store, arguments, "merge_scd2", clock)
 
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
@@ -105,7 +109,7 @@ def maintain_tables(
         for contract in contracts
         if spark.catalog.tableExists(_identifier(arguments, contract.contract))
     ]
-    keep = _keeper(store, arguments.run_id, "maintain_tables")
+    keep = _Keeper(store, arguments, "maintain_tables", clock)
     _each(spark, present, maintain, keep)
 
 
@@ -113,7 +117,7 @@ def _each(
     spark: SparkSession,
     items: list[tuple[str, Item]],
     work: Callable[[SparkSession, Item], Result],
-    keep: Callable[[str, Result], None],
+    keep: "_Keeper",
 ) -> None:
     """Work on each item in a session of its own; raise the worst failure after the last."""
 
@@ -122,6 +126,7 @@ def _each(
             keep(name, work(spark.newSession(), item))
         except Exception as error:  # raised at the end, with those of its neighbours
             log.exception("%s failed", name)
+            keep.failure(name, error)
             return error
         return None
 
@@ -136,13 +141,30 @@ def _each(
         raise kind(f"{len(failed)} of {len(items)} tables failed: {reasons}") from worst
 
 
-def _keeper(store: ObjectStore, run_id: str, step: str) -> Callable[[str, Model], None]:
-    return lambda table, result: _keep(store, layout.result_key(run_id, step, table), result)
+class _Keeper:
+    """Keeps what a job did to each table, or why it could not, for CompleteRun and for people."""
 
+    def __init__(
+        self, store: ObjectStore, arguments: CreateTables, step: str, clock: Clock
+    ) -> None:
+        self._store, self._arguments, self._step, self._clock = store, arguments, step, clock
 
-def _keep(store: ObjectStore, key: str, result: Model) -> None:
-    store.put(key, to_json(result))
-    log.info("%s", result.model_dump_json())
+    def __call__(self, table: str, result: Document) -> None:
+        key = layout.result_key(self._arguments.run_id, self._step, table)
+        self._store.put(key, result.to_json())
+        log.info("%s", result.model_dump_json())
+
+    def failure(self, table: str, error: Exception) -> None:
+        record = FailureRecord(
+            run_id=self._arguments.run_id,
+            source=self._arguments.source,
+            table=table,
+            error=type(error).__name__,
+            cause=str(error),
+            recorded_at=self._clock(),
+        )
+        key = layout.job_failure_key(self._arguments.run_id, self._step, table)
+        self._store.put(key, record.to_json())
 
 
 def _identifier(arguments: CreateTables, table: str) -> str:

@@ -1,26 +1,28 @@
 """Input and result model of every step that is a function: what travels between states.
 
-References, never records. Those of the jobs are in `job_steps`.
+References, never records, and no list that grows: lists are in the run's documents. Those of the
+jobs are in `jobs`.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
 from lakekit.models import Name
-from lakekit.steps.events import Key, RunId, StepModel
+from lakekit.steps.events import Key, Origin, RunId, StepModel
 
 
 class LoadRequest(StepModel):
     """What `load_source` was started with.
 
     extraction_time: instead of the start time, for data that is of another time.
-    manifests: keys of landings that bring their records; nothing is extracted then.
+    extract: false to load only what is pending.
     """
 
     source: Name
     extraction_time: AwareDatetime | None = None
-    manifests: tuple[Key, ...] | None = None
+    extract: bool = True
+    origin: Origin = "person"
     started_by: str | None = Field(None, alias="AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
 
 
@@ -34,12 +36,16 @@ class StartRun(StepModel):
 
 
 class StartRunResult(StepModel):
-    """Endpoints to extract, and manifests that earlier runs left pending, oldest first."""
+    """The endpoints to extract; none if the run only loads what is pending."""
+
+    endpoints: tuple[Name, ...]
+
+
+class OfRun(StepModel):
+    """A step that finds all it needs in the run's documents."""
 
     run_id: RunId
-    started_at: AwareDatetime
-    endpoints: tuple[Name, ...]
-    manifests: tuple[Key, ...]
+    source: Name
 
 
 class Continuation(StepModel):
@@ -49,18 +55,15 @@ class Continuation(StepModel):
     pages: Annotated[int, Field(ge=1)]
 
 
-class ExtractPages(StepModel):
+class ExtractPages(OfRun):
     """Land the pages of one endpoint, after those of `continuation`."""
 
-    run_id: RunId
-    source: Name
-    started_at: AwareDatetime
     endpoint: Name
     continuation: Continuation | None = None
 
 
 class ExtractPagesResult(StepModel):
-    """One endpoint: landed under `manifest`, to be continued, or failed with `error`."""
+    """One endpoint: landed under `manifest`, or to be continued."""
 
     endpoint: Name
     done: bool
@@ -68,55 +71,45 @@ class ExtractPagesResult(StepModel):
     manifest: Key | None = None
     rows: int = 0
     pages: int = 0
-    error: str | None = None
 
 
-class ValidateLanding(StepModel):
-    """Check what is pending and what was extracted."""
+class ClaimLandings(OfRun):
+    """Take the tables that are free, and of each the oldest pending landings."""
 
-    run_id: RunId
-    source: Name
-    started_at: AwareDatetime
-    pending: tuple[Key, ...]
-    extracted: tuple[ExtractPagesResult, ...]
+
+class ClaimLandingsResult(StepModel):
+    """The numbers of the shares in which the claimed landings are validated; none if there is none.
+
+    deferred: how many tables others hold; those see to their landings.
+    """
+
+    shares: tuple[int, ...]
+    deferred: int
+
+
+class ValidateLanding(OfRun):
+    """Check one share of the claimed landings."""
+
+    share: Annotated[int, Field(ge=0)]
 
 
 class ValidateLandingResult(StepModel):
-    """The manifests that hold, oldest extraction first; those that do not, with their errors."""
+    """How many landings of a share hold, and how many were refused."""
 
-    manifests: tuple[Key, ...]
-    rejected: dict[Key, str] = Field(default_factory=dict)
+    good: int
+    refused: int
 
 
-class PlanTables(StepModel):
+class PlanTables(OfRun):
     """Decide what the tables need."""
-
-    run_id: RunId
-    source: Name
-    started_at: AwareDatetime
-    manifests: tuple[Key, ...]
 
 
 class PlanTablesResult(StepModel):
-    """Whether to create or evolve tables, and to merge; landings that newer ones superseded."""
+    """Whether to create or evolve tables, and to merge; how many landings newer ones superseded."""
 
     create: bool
     merge: bool
-    superseded: dict[Key, Key] = Field(default_factory=dict)
-
-
-class CompleteRun(PlanTables):
-    """Finish a run whose tables are merged."""
-
-    extracted: tuple[ExtractPagesResult, ...]
-
-
-class CompleteRunResult(StepModel):
-    """Whether a table wants maintenance, and whether part of the run is still to do."""
-
-    maintain: bool
-    partial: bool
-    tables: tuple[Name, ...] = ()
+    superseded: int = 0
 
 
 class Failure(StepModel):
@@ -126,11 +119,27 @@ class Failure(StepModel):
     cause: str = Field(default="", alias="Cause")
 
 
-class RecordFailure(StepModel):
+class CompleteRun(OfRun):
+    """Finish a run; with `failure`, one whose job failed: other tables may be merged."""
+
+    failure: Failure | None = None
+
+
+class CompleteRunResult(StepModel):
+    """How a run ended, whether a table wants maintenance, and the error of what failed.
+
+    deferred: all that was pending is held by others, which see to it.
+    """
+
+    outcome: Literal["done", "deferred", "failed"]
+    maintain: bool = False
+    error: str | None = None
+    cause: str | None = None
+
+
+class RecordFailure(OfRun):
     """Keep an error with its run; with `endpoint`, only that endpoint failed."""
 
-    run_id: RunId
-    source: Name
     failure: Failure
     endpoint: Name | None = None
 
@@ -139,6 +148,19 @@ class RecordFailureResult(StepModel):
     """Where the error is kept."""
 
     key: Key
+
+
+class StartPending(StepModel):
+    """Start a run if landings of a source are pending that nobody holds; after maintenance."""
+
+    run_id: RunId
+    source: Name
+
+
+class StartPendingResult(StepModel):
+    """Whether a run was started."""
+
+    started: bool
 
 
 class RouteFile(StepModel):
@@ -151,7 +173,7 @@ class RouteFile(StepModel):
 
 
 class RouteFileResult(StepModel):
-    """The landing and the run of a file; `started` is false if the run was there already."""
+    """The landing of a file; `started` says whether a run was started for it."""
 
     run_id: RunId
     manifest: Key

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from lakekit.batch import MergeResult
+from lakekit.documents import Document
 from lakekit.health import Maintained
 from lakekit.models import Name
 from lakekit.steps.events import RunId, StepModel
@@ -20,7 +21,7 @@ class CreateTables(StepModel):
     warehouse: str
 
 
-class CreateTablesResult(StepModel):
+class CreateTablesResult(Document):
     """What was done to one table."""
 
     table: Name
@@ -32,7 +33,7 @@ class MergeScd2(CreateTables):
     """Arguments of the job that merges."""
 
 
-class MergeScd2Result(StepModel):
+class MergeScd2Result(Document):
     """What the batches of one table did, in their order."""
 
     table: Name
@@ -43,7 +44,7 @@ class MaintainTables(CreateTables):
     """Arguments of the job that maintains."""
 
 
-class MaintainTablesResult(StepModel):
+class MaintainTablesResult(Document):
     """What was done to a table, its journal and quarantine; or who held it, so that nothing was."""
 
     table: Name
@@ -69,7 +70,7 @@ class RebuildTable(CreateTables):
         return self
 
 
-class RebuildTableResult(StepModel):
+class RebuildTableResult(Document):
     """What a rebuild did: the runs that it replayed, in their order; rows that were not right.
 
     journal_missing, journal_wrong: rows of the change journal that were not right.

@@ -1,4 +1,4 @@
-"""CompleteRun: check the tables, mark the landings complete, announce the tables."""
+"""CompleteRun: check the tables, mark the landings, let the tables go, start the next run."""
 
 from typing import Any
 
@@ -16,4 +16,4 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     settings = read_settings()
     catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
     announce = Announcer(settings.database, client("events"))
-    return complete_run(step, settings.store, catalog, settings.leases, announce).to_event()
+    return complete_run(step, settings.flow, catalog, announce).to_event()

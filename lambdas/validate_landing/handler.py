@@ -1,8 +1,8 @@
-"""ValidateLanding: check what is pending and what was extracted."""
+"""ValidateLanding: check one share of the claimed landings."""
 
 from typing import Any
 
-from lakekit.aws.settings import read_settings, utc_now
+from lakekit.aws.settings import read_settings
 from lakekit.aws.step import logged_step
 from lakekit.runs.validate_landing import validate_landing
 from lakekit.steps.functions import ValidateLanding
@@ -11,4 +11,4 @@ from lakekit.steps.functions import ValidateLanding
 @logged_step
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = ValidateLanding.from_event(event)
-    return validate_landing(step, read_settings().store, utc_now).to_event()
+    return validate_landing(step, read_settings().store).to_event()

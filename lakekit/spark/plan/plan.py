@@ -160,7 +160,7 @@ def refuse_rejected(run: MergeRun, n: Counts) -> None:
             "their key, and history.null_keys is fail"
         )
     allowed = run.contract.quality.max_rejected_ratio
-    if n.rejected > allowed * n.records:
+    if n.rejected > allowed * n.records and not run.batch.approved:
         raise TooManyRejectedError(
             f"{run.table}: {n.rejected} of {n.records} records of run {run.batch.run_id} "
             f"break the contract (one fault: {n.fault}); quality.max_rejected_ratio allows "
@@ -176,7 +176,7 @@ def _refuse(run: MergeRun, n: Counts) -> None:
     deletes = batch.extract == "full" and history.deletes != "ignore"
     absent = n.absent - n.late_absent if deletes else 0
     existing = n.undeleted if deletes else 0
-    if absent > history.max_deleted_ratio * existing:
+    if absent > history.max_deleted_ratio * existing and not batch.approved:
         where = " of its scopes" if history.delete_scope else ""
         raise TooManyDeletedError(
             f"{table}: {name} would close {absent} of {existing} current keys{where}; "

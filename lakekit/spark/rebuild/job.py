@@ -14,7 +14,6 @@ from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.ports import ObjectStore, TableLeases
 from lakekit.replay.merged_runs import TableRuns, merged_runs
-from lakekit.runs.documents import to_json
 from lakekit.spark.iceberg.baseline import take_baseline
 from lakekit.spark.iceberg.published_runs import runs_of_table
 from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
@@ -58,7 +57,7 @@ def rebuild_from_landing(
         done = _rebuild(spark, store, arguments, contract)
     finally:
         leases.release(name, owner)
-    store.put(layout.result_key(arguments.run_id, STEP, name), to_json(done))
+    store.put(layout.result_key(arguments.run_id, STEP, name), done.to_json())
     log.info("%s", done.model_dump_json())
 
 

@@ -1,0 +1,105 @@
+"""ClaimLandings: take the tables that are free, and of each its oldest pending landings.
+
+The landings of a table that another run holds are left to that run: it looks at the index after it
+has given the table back. Those of a table whose merges keep failing wait for the time of the next
+try, unless a person or a schedule started the run.
+"""
+
+from lakekit import layout
+from lakekit.contract.contract import Contract
+from lakekit.errors import InvalidStepInputError, TableBusyError
+from lakekit.landing.index import BLOCKED, PENDING, oldest, tables_with
+from lakekit.ports import TableLeases
+from lakekit.runs.documents import Claim, ClaimedTable, Run, read_claim, read_run, write_once
+from lakekit.runs.flow import Flow
+from lakekit.runs.next_run import PATIENT, backs_off
+from lakekit.steps.functions import ClaimLandings, ClaimLandingsResult
+
+# How many landings one run takes; what is left goes to the next.
+MAX_LANDINGS = 1000
+
+
+def claim_landings(step: ClaimLandings, flow: Flow) -> ClaimLandingsResult:
+    """Claim landings under leases; again, it returns the same result.
+
+    Raises:
+        InvalidStepInputError: The run had given its tables back before.
+    """
+    claim = read_claim(flow.store, step.run_id)
+    if claim is None:
+        made = _Claiming(read_run(flow.store, step.run_id), flow).claim()
+        write_once(flow.store, layout.claim_key(step.run_id), made)
+        claim = read_claim(flow.store, step.run_id) or made
+        _release_others(made, claim, flow.leases)
+    _hold(claim, flow.leases)
+    return ClaimLandingsResult(shares=tuple(range(claim.shares)), deferred=len(claim.deferred))
+
+
+class _Claiming:
+    def __init__(self, run: Run, flow: Flow) -> None:
+        self._run, self._flow = run, flow
+        self._deferred: list[str] = []
+        self._waiting: list[str] = []
+
+    def claim(self) -> Claim:
+        source = self._run.source.source
+        contracts = {each.contract: each for each in self._run.contracts}
+        names = [
+            each for each in tables_with(self._flow.store, PENDING, source) if each in contracts
+        ]
+        limit = max(1, MAX_LANDINGS // max(1, len(names)))
+        tables = [
+            found for name in names if (found := self._table(contracts[name], limit)) is not None
+        ]
+        return Claim(
+            run_id=self._run.run_id,
+            # Only now: what others committed before is older.
+            leased_at=self._flow.clock(),
+            tables=tuple(tables),
+            deferred=tuple(self._deferred),
+            waiting=tuple(self._waiting),
+        )
+
+    def _table(self, contract: Contract, limit: int) -> ClaimedTable | None:
+        name, source = contract.contract, contract.source
+        if self._must_wait(contract):
+            self._waiting.append(name)
+            return None
+        try:
+            lease = self._flow.leases.acquire(name, self._run.run_id)
+        except TableBusyError:
+            self._deferred.append(name)
+            return None
+        # Under the lease, so that no two runs claim the same landing.
+        manifests = tuple(oldest(self._flow.store, PENDING, source, name, limit=limit))
+        if not manifests:
+            self._flow.leases.release(name, self._run.run_id)
+            return None
+        return ClaimedTable(table=name, epoch=lease.epoch, manifests=manifests)
+
+    def _must_wait(self, contract: Contract) -> bool:
+        name, source = contract.contract, contract.source
+        if self._run.origin in PATIENT and backs_off(
+            self._flow.store, source, name, self._flow.clock()
+        ):
+            return True
+        # A record that is as old as its extract must not be overtaken by a younger one.
+        in_order = contract.history.ordered_by_extraction and contract.endpoint.extract != "full"
+        return in_order and any(oldest(self._flow.store, BLOCKED, source, name, limit=1))
+
+
+def _release_others(made: Claim, kept: Claim, leases: TableLeases) -> None:
+    """Give back what an attempt took whose claim another attempt had written already."""
+    for table in {each.table for each in made.tables} - {each.table for each in kept.tables}:
+        leases.release(table, made.run_id)
+
+
+def _hold(claim: Claim, leases: TableLeases) -> None:
+    """Make sure that the run has held its tables since it claimed their landings."""
+    for each in claim.tables:
+        if leases.acquire(each.table, claim.run_id).epoch != each.epoch:
+            # Others may have merged since, and the claim would order it before them.
+            raise InvalidStepInputError(
+                f"run {claim.run_id} has let its tables go since it began; start with a new name, "
+                "and never redrive an execution"
+            )

@@ -1,0 +1,83 @@
+"""What a run leaves to the next one: its tables, and the landings that are still pending."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from pydantic import AwareDatetime
+
+from lakekit import layout
+from lakekit.documents import Document
+from lakekit.landing.index import PENDING, tables_with
+from lakekit.ports import ObjectStore
+from lakekit.runs.documents import read_optional
+from lakekit.runs.flow import Flow
+from lakekit.steps.events import Origin
+
+# Those who wait for a run now. The others come again, and leave a table alone that keeps failing.
+PATIENT = ("file", "next", "sweep")
+# The first failure may have been the infrastructure's: it is tried again at once.
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=15), timedelta(hours=24)
+
+
+class Backoff(Document):
+    """How often the merges of a table have failed one after the other, and when to try again."""
+
+    failures: int
+    until: AwareDatetime
+    run_id: str
+
+
+def hand_over(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> bool:
+    """Give the tables of a run back, then start the next run if there is something to do.
+
+    In this order: whoever finds a table held leaves its landings to the holder.
+
+    Returns:
+        Whether a run was started.
+    """
+    for table in tables:
+        flow.leases.release(table, run_id)
+    # A maintenance job that was killed could not give its table back.
+    for table in tables_with(flow.store, PENDING, source):
+        flow.leases.release(table, layout.maintenance_owner(run_id))
+    flow.store.delete(layout.open_run_key(source, run_id))
+    return start_if_pending(flow, source, next_name(run_id), "next")
+
+
+def next_name(run_id: str) -> str:
+    """Return the name of the run that follows another: again, it starts none."""
+    return f"next-{hashlib.sha256(run_id.encode()).hexdigest()[:32]}"
+
+
+def start_if_pending(flow: Flow, source: str, name: str, origin: Origin) -> bool:
+    """Start a run if landings are pending that nobody holds; return whether it was started."""
+    now = flow.clock()
+    for table in tables_with(flow.store, PENDING, source):
+        if not backs_off(flow.store, source, table, now) and flow.leases.holder(table) is None:
+            request = {"source": source, "extract": False, "origin": origin}
+            return flow.executions.start(name, request)
+    return False
+
+
+def backs_off(store: ObjectStore, source: str, table: str, now: datetime) -> bool:
+    """Say whether a table is left alone because its merges fail."""
+    found = read_optional(store, layout.backoff_key(source, table), Backoff)
+    return found is not None and found.until > now
+
+
+def back_off(store: ObjectStore, source: str, table: str, run_id: str, now: datetime) -> None:
+    """Leave a table alone for twice as long as after the failure before; once per run."""
+    key = layout.backoff_key(source, table)
+    found = read_optional(store, key, Backoff)
+    if found and found.run_id == run_id:
+        return
+    before = found.failures if found else 0
+    pause = min(FIRST_PAUSE * 2 ** min(before - 1, 10), LONGEST_PAUSE) if before else timedelta(0)
+    found = Backoff(failures=before + 1, until=now + pause, run_id=run_id)
+    store.put(key, found.to_json())
+
+
+def recover(store: ObjectStore, source: str, table: str) -> None:
+    """Forget the failures of a table."""
+    store.delete(layout.backoff_key(source, table))
