@@ -99,3 +99,13 @@ class Clock(Protocol):
 
     def __call__(self) -> datetime:
         """Return the current time."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What moves runs along: the landing bucket, leases, the runs of `load_source`, the time."""
+
+    store: ObjectStore
+    leases: TableLeases
+    executions: Executions
+    clock: Clock

@@ -20,7 +20,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults
-from lakekit.runs.flow import Flow
+from lakekit.ports import Flow
 
 PREFIX = "LAKEKIT_"
 

@@ -164,7 +164,8 @@ def publish(store: ObjectStore, manifest: Manifest) -> str:
     """
     key = layout.manifest_key(manifest.prefix)
     body = manifest.to_json()
-    if not _put_once(store, key, body) and store.get(key) != body:
+    # As a value: another release may have written it with other fields.
+    if not _put_once(store, key, body) and load_manifest(store, key) != manifest:
         raise LandingCorruptError(f"{key}: another manifest stands here")
     if store.head(layout.complete_key(manifest.prefix)) is None:
         _put_once(store, layout.pending_key(manifest.prefix), manifest.run_id.encode())

@@ -72,8 +72,18 @@ def merged_runs(
             is not what was merged, or nothing says what a completed landing did.
         MissingEvidenceError: A completed landing is no longer in the table: it was rolled back.
     """
+    try:
+        return _merged_runs(store, source, table, table_runs, documents_of(store, source, table))
+    except LandingCorruptError:
+        # The index may lack a run.
+        documents = {info.key for info in store.list(layout.RUNS)}
+        return _merged_runs(store, source, table, table_runs, documents)
+
+
+def _merged_runs(
+    store: ObjectStore, source: str, table: str, table_runs: TableRuns, documents: set[str]
+) -> list[tuple[Contract, Batch]]:
     times = {each.run_id: each.at for each in (*table_runs.journal, *table_runs.main)}
-    documents = documents_of(store, source, table)
     landings = read_plans(store, table, documents, times)
     if lost := sorted(times.keys() - landings.keys()):
         raise LandingCorruptError(f"{table}: no plan below runs/ has {_some(lost, 'merged runs')}")

@@ -9,9 +9,8 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, TableBusyError
 from lakekit.landing.index import BLOCKED, PENDING, oldest, tables_with
-from lakekit.ports import TableLeases
+from lakekit.ports import Flow, TableLeases
 from lakekit.runs.documents import Claim, ClaimedTable, Run, read_claim, read_run, write_once
-from lakekit.runs.flow import Flow
 from lakekit.runs.next_run import PATIENT, backs_off
 from lakekit.steps.functions import ClaimLandings, ClaimLandingsResult
 

@@ -11,7 +11,7 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.landing.index import Blocked, block, settle
 from lakekit.landing.writer import load_manifest
 from lakekit.models import Model
-from lakekit.ports import ObjectStore, TableCatalog
+from lakekit.ports import Flow, ObjectStore, TableCatalog
 from lakekit.runs.documents import (
     Claim,
     ClaimedTable,
@@ -28,7 +28,6 @@ from lakekit.runs.documents import (
     read_run,
     read_verdicts,
 )
-from lakekit.runs.flow import Flow
 from lakekit.runs.next_run import back_off, hand_over, recover
 from lakekit.runs.superseded import record_newest
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance

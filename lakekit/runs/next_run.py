@@ -9,9 +9,8 @@ from pydantic import AwareDatetime
 from lakekit import layout
 from lakekit.documents import Document
 from lakekit.landing.index import PENDING, tables_with
-from lakekit.ports import ObjectStore
+from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import read_optional
-from lakekit.runs.flow import Flow
 from lakekit.steps.events import Origin
 
 # Those who wait for a run now. The others come again, and leave a table alone that keeps failing.

@@ -1,9 +1,8 @@
 """RecordFailure: keep an error with its run, and give the run's tables back."""
 
 from lakekit import layout
-from lakekit.ports import ObjectStore
+from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import FailureRecord, read_claim
-from lakekit.runs.flow import Flow
 from lakekit.runs.next_run import back_off, hand_over
 from lakekit.steps.functions import RecordFailure, RecordFailureResult
 

@@ -13,9 +13,8 @@ from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.landing.csv import csv_records
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
-from lakekit.ports import ObjectStore
+from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import put_once
-from lakekit.runs.flow import Flow
 from lakekit.runs.inbox import parse_inbox_key
 from lakekit.steps.functions import RouteFile, RouteFileResult
 

@@ -1,6 +1,6 @@
 """StartPending: after maintenance, start a run if landings are pending that nobody holds."""
 
-from lakekit.runs.flow import Flow
+from lakekit.ports import Flow
 from lakekit.runs.next_run import hand_over
 from lakekit.steps.functions import StartPending, StartPendingResult
 

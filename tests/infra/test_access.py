@@ -10,6 +10,7 @@ from aws_cdk.assertions import Template
 
 from cdk.constructs.access import FUNCTION_ACCESS, JOB_ACCESS
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit import layout
 from tests.infra.conftest import Stacks
 
 Rights = dict[str, set[str]]
@@ -53,7 +54,14 @@ def test_a_step_reads_and_writes_its_prefixes_of_the_landing_bucket_alone(
 
     assert prefixes(granted, "s3:GetObject") == {f"/{prefix}*" for prefix in access.read}
     assert prefixes(granted, "s3:PutObject") == {f"/{prefix}*" for prefix in access.write}
-    assert prefixes(granted, "s3:DeleteObject") == set()
+    assert prefixes(granted, "s3:DeleteObject") == {f"/{prefix}*" for prefix in access.delete}
+
+
+def test_only_entries_of_the_index_are_ever_deleted() -> None:
+    deleted = {key for each in (FUNCTION_ACCESS | JOB_ACCESS).values() for key in each.delete}
+
+    assert deleted
+    assert all(key.startswith(layout.INDEX) for key in deleted)
 
 
 @pytest.mark.parametrize("step", FUNCTIONS)
@@ -88,11 +96,12 @@ def test_only_extraction_reads_secrets(dev: Stacks, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", FUNCTIONS)
-def test_only_route_file_starts_runs(dev: Stacks, step: str) -> None:
+def test_only_who_leaves_or_finds_something_pending_starts_runs(dev: Stacks, step: str) -> None:
     granted = rights(dev, step)
 
-    assert ("states:StartExecution" in granted) == (step == "route_file")
-    assert ("states:DescribeExecution" in granted) == (step == "start_run")
+    starts = {"complete_run", "record_failure", "start_pending", "route_file"}
+    assert ("states:StartExecution" in granted) == (step in starts)
+    assert ("states:DescribeExecution" in granted) == (step in {*starts, "claim_landings"})
 
 
 @pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])

@@ -12,13 +12,11 @@ from werkzeug import Request, Response
 
 from lakekit import layout
 from lakekit.aws import settings
-from lakekit.aws.lease import Leases
 from lakekit.batch import MergeResult
 from lakekit.errors import (
     InvalidEnvironmentError,
     InvalidStepInputError,
     SourceRejectedError,
-    TableBusyError,
     UnknownSourceError,
 )
 from lakekit.steps.jobs import MergeScd2Result
@@ -47,9 +45,11 @@ def api(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPServer:
     return httpserver
 
 
-def extract(account: Account, run: dict[str, Any], **context: Any) -> dict[str, Any]:
-    event = {"run_id": run["run_id"], "source": "shop", "started_at": run["started_at"],
-             "endpoint": "orders", "continuation": None}  # fmt: skip
+RUN_EVENT = {"run_id": RUN, "source": "shop"}
+
+
+def extract(account: Account, **context: Any) -> dict[str, Any]:
+    event = RUN_EVENT | {"endpoint": "orders", "continuation": None}
     result = account.call("extract_pages", event, Context(**context))
     while not result["done"]:
         event["continuation"] = result["continuation"]
@@ -57,83 +57,108 @@ def extract(account: Account, run: dict[str, Any], **context: Any) -> dict[str, 
     return result
 
 
+def claim(account: Account, event: Events, run_id: str) -> list[str]:
+    """Start a run that only loads what is pending, and return the tables that it gets."""
+    request = {"source": "shop", "extract": False}
+    account.call("start_run", event("start_run") | {"run_id": run_id, "request": request})
+    account.call("claim_landings", {"run_id": run_id, "source": "shop"})
+    return [each["table"] for each in account.read(layout.claim_key(run_id))["tables"]]
+
+
 @pytest.mark.parametrize("seconds", [800, 0])
 def test_a_run_goes_through_all_its_functions(
     account: Account, api: HTTPServer, event: Events, seconds: float
 ) -> None:
-    run = account.call("start_run", event("start_run"))
-    extracted = extract(account, run, seconds=seconds)
-    common = {"run_id": RUN, "source": "shop", "started_at": run["started_at"]}
-    validated = account.call(
-        "validate_landing", common | {"pending": run["manifests"], "extracted": [extracted]}
-    )
-    plan = account.call("plan_tables", common | {"manifests": validated["manifests"]})
+    started = account.call("start_run", event("start_run"))
+    extracted = extract(account, seconds=seconds)
+    claimed = account.call("claim_landings", RUN_EVENT)
+    validated = account.call("validate_landing", RUN_EVENT | {"share": 0})
+    plan = account.call("plan_tables", RUN_EVENT)
     account.table(table(published(2, RUN)))
     merge = MergeResult(table="lake.lakekit_dev.orders", run_id=RUN, opened=3, snapshot_id=2)
-    document = MergeScd2Result(table="orders", merges=(merge,)).to_event()
+    document = MergeScd2Result(table="orders", merges=(merge,)).to_json()
     account.write(layout.result_key(RUN, "merge_scd2", "orders"), document)
-    completed = account.call(
-        "complete_run", common | {"manifests": validated["manifests"], "extracted": [extracted]}
-    )
+    completed = account.call("complete_run", RUN_EVENT | {"failure": None})
 
+    assert started == {"endpoints": ["orders"]}
     assert (extracted["rows"], extracted["pages"]) == (3, 3)
-    assert validated["manifests"] == [f"{PREFIX}manifest.json"]
-    assert plan == {"create": True, "merge": True, "superseded": {}}
-    assert completed == {"maintain": False, "partial": False, "tables": ["orders"]}
+    assert claimed == {"shares": [0], "deferred": 0}
+    assert validated == {"good": 1, "refused": 0}
+    assert plan == {"create": True, "merge": True, "superseded": 0}
+    assert completed == {"outcome": "done", "maintain": False, "error": None, "cause": None}
     assert f"{PREFIX}.complete" in account.names()
+    assert not [name for name in account.names() if name.startswith("index/")]
     assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
 
 
 def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(
     account: Account, api: HTTPServer, event: Events
 ) -> None:
-    run = account.call("start_run", event("start_run"))
-    manifest = extract(account, run)["manifest"]
+    account.call("start_run", event("start_run"))
+    extract(account)
+    account.call("claim_landings", RUN_EVENT)
+    account.call("validate_landing", RUN_EVENT | {"share": 0})
     account.table(table())
-    common = {"run_id": RUN, "source": "shop", "started_at": run["started_at"]}
 
-    assert account.call("plan_tables", common | {"manifests": [manifest]}) == {
-        "create": False, "merge": True, "superseded": {},
+    assert account.call("plan_tables", RUN_EVENT) == {
+        "create": False, "merge": True, "superseded": 0,
     }  # fmt: skip
 
 
-def test_the_lease_of_a_run_that_is_at_work_is_respected(account: Account, event: Events) -> None:
+def test_the_lease_of_a_run_that_is_at_work_is_respected(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    account.call("start_run", event("start_run"))
+    extract(account)
     account.sfn.start_execution(stateMachineArn=MACHINE, name="other", input="{}")
-    account.call("start_run", event("start_run") | {"run_id": "other"})
 
-    with pytest.raises(TableBusyError):
-        account.call("start_run", event("start_run"))
+    assert claim(account, event, "other") == ["orders"]
+    assert claim(account, event, "meanwhile") == []
 
     execution = MACHINE.replace(":stateMachine:", ":execution:") + ":other"
     account.sfn.stop_execution(executionArn=execution)
-    assert account.call("start_run", event("start_run"))["run_id"] == RUN
+    assert claim(account, event, "then") == ["orders"]
 
 
 def test_the_lease_of_maintenance_is_respected_until_its_execution_ends(
-    account: Account, event: Events
+    account: Account, api: HTTPServer, event: Events
 ) -> None:
     """iceberg #9521: "Glue detected concurrent update" when two rewrites run at one time."""
+    account.call("start_run", event("start_run"))
+    extract(account)
     account.sfn.start_execution(stateMachineArn=MAINTENANCE, name="care", input="{}")
-    Leases(settings.read_settings().store, settings.utc_now).acquire("orders", "maintain-care")
+    settings.read_settings().flow.leases.acquire("orders", "maintain-care")
 
-    with pytest.raises(TableBusyError, match="maintain-care"):
-        account.call("start_run", event("start_run"))
+    assert claim(account, event, "meanwhile") == []
 
     execution = MAINTENANCE.replace(":stateMachine:", ":execution:") + ":care"
     account.sfn.stop_execution(executionArn=execution)
-    assert account.call("start_run", event("start_run"))["run_id"] == RUN
+    assert claim(account, event, "then") == ["orders"]
 
 
-def test_a_failure_is_recorded_and_the_tables_are_free_again(
-    account: Account, event: Events
+def test_a_failure_is_recorded_and_what_is_pending_is_tried_again(
+    account: Account, api: HTTPServer, event: Events
 ) -> None:
-    account.sfn.start_execution(stateMachineArn=MACHINE, name=RUN, input="{}")
     account.call("start_run", event("start_run"))
+    extract(account)
+    account.call("claim_landings", RUN_EVENT)
 
     result = account.call("record_failure", event("record_failure"))
 
     assert account.read(result["key"])["error"] == "LandingCorruptError"
-    assert account.call("start_run", event("start_run") | {"run_id": "next"})["run_id"] == "next"
+    [next_run] = account.sfn.list_executions(stateMachineArn=MACHINE)["executions"]
+    assert claim(account, event, next_run["name"]) == ["orders"]
+
+
+def test_after_maintenance_what_waited_for_it_is_started(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    account.call("start_run", event("start_run"))
+    extract(account)
+
+    assert account.call("start_pending", {"run_id": "care", "source": "shop"}) == {"started": True}
+    [next_run] = account.sfn.list_executions(stateMachineArn=MACHINE)["executions"]
+    assert next_run["name"].startswith("next-")
 
 
 def test_a_missing_secret_is_reported_by_its_name(
@@ -142,16 +167,17 @@ def test_a_missing_secret_is_reported_by_its_name(
     boto3.client("secretsmanager").delete_secret(
         SecretId="dev-shop-key", ForceDeleteWithoutRecovery=True
     )
-    run = account.call("start_run", event("start_run"))
+    account.call("start_run", event("start_run"))
 
     with pytest.raises(SourceRejectedError, match="secret dev-shop-key: ResourceNotFoundException"):
-        extract(account, run)
+        extract(account)
 
 
 def test_no_log_line_holds_a_secret(
     account: Account, api: HTTPServer, event: Events, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    extract(account, account.call("start_run", event("start_run")))
+    account.call("start_run", event("start_run"))
+    extract(account)
 
     output = capsys.readouterr().out
     assert '"service":"extract_pages"' in output
@@ -170,8 +196,8 @@ def test_a_handler_parses_calls_and_returns(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    ["start_run", "extract_pages", "validate_landing", "plan_tables", "complete_run",
-     "record_failure"],
+    ["start_run", "extract_pages", "claim_landings", "validate_landing", "plan_tables",
+     "complete_run", "record_failure", "start_pending"],
 )  # fmt: skip
 def test_an_event_of_the_wrong_shape_is_refused(step: str) -> None:
     with pytest.raises(InvalidStepInputError):

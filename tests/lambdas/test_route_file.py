@@ -39,13 +39,7 @@ def test_a_dropped_file_lands_and_starts_load_source(
     assert account.call("route_file", dropped) == {"batchItemFailures": []}
 
     prefix = "raw/shop/orders/20260101_120000/"
-    assert executions(account) == [
-        {
-            "source": "shop",
-            "manifests": [f"{prefix}manifest.json"],
-            "extraction_time": "2026-01-01T12:00:00+00:00",
-        }
-    ]
+    assert executions(account) == [{"source": "shop", "extract": False, "origin": "file"}]
     assert {f"{prefix}original.ndjson", f"{prefix}.pending"} <= set(account.names())
 
 
@@ -54,7 +48,7 @@ def test_the_same_event_twice_starts_one_run(account: Account, dropped: dict[str
         assert account.call("route_file", dropped) == {"batchItemFailures": []}
 
     assert len(executions(account)) == 1
-    assert len([key for key in account.names() if key.endswith(".pending")]) == 1
+    assert len([key for key in account.names() if key.startswith("index/pending/")]) == 1
 
 
 def test_the_run_of_a_dropped_file_claims_it_and_extracts_nothing(
@@ -65,9 +59,8 @@ def test_the_run_of_a_dropped_file_claims_it_and_extracts_nothing(
 
     event = {"run_id": "r", "started_at": "2026-01-01T12:00:05Z", "source": "shop",
              "request": request}  # fmt: skip
-    run = account.call("start_run", event)
-
-    assert (run["endpoints"], run["manifests"]) == ([], request["manifests"])
+    assert account.call("start_run", event) == {"endpoints": []}
+    assert account.call("claim_landings", {"run_id": "r", "source": "shop"})["shares"] == [0]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ from lakekit.contract.contract import Contract
 from lakekit.landing.writer import load_manifest
 from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
 from lakekit.runs.documents import (
+    Claim,
+    ClaimedTable,
     Plan,
     Superseded,
     SupersededLandings,
     TablePlan,
-    to_json,
     write_once,
 )
 from lakekit.runs.plan_tables import batch_of
@@ -46,17 +47,18 @@ class Bucket:
     ) -> None:
         """Plan landings in one run, which began and got its lease some minutes after noon."""
         start = NOON + timedelta(minutes=at)
-        lease = None if leased is None else NOON + timedelta(minutes=leased)
-        begun(
-            self.store, contract, run_id=run_id, started_at=start, epochs={"orders": epoch},
-            leased_at=lease,
-        )  # fmt: skip
+        lease = start if leased is None else NOON + timedelta(minutes=leased)
+        begun(self.store, contract, run_id=run_id, started_at=start)
+        taken = ClaimedTable(table="orders", epoch=epoch, manifests=())
+        claim = Claim(run_id=run_id, leased_at=lease, tables=(taken,))
+        self.store.put(layout.claim_key(run_id), claim.to_json())
+        self.store.put(layout.table_run_key("shop", "orders", epoch, run_id), b"")
         plan = TablePlan(table="orders", contract=contract, create=False, batches=batches)
         write_once(self.store, layout.plan_key(run_id), Plan(run_id=run_id, tables=(plan,)))
 
     def record(self, run_id: str, *merges: MergeResult) -> None:
         document = MergeScd2Result(table="orders", merges=merges)
-        self.store.put(layout.result_key(run_id, "merge_scd2", "orders"), to_json(document))
+        self.store.put(layout.result_key(run_id, "merge_scd2", "orders"), document.to_json())
 
     def complete(self, *batches: Batch, marker: str = ".complete") -> None:
         for batch in batches:
@@ -84,7 +86,7 @@ class Bucket:
         manifest = layout.manifest_key(layout.raw_prefix("shop", "orders", late.extraction_time))
         landings = (Superseded(manifest=manifest, by="newer"),)
         key = layout.result_key(run_id, "plan_tables", "orders")
-        self.store.put(key, to_json(SupersededLandings(table="orders", landings=landings)))
+        self.store.put(key, SupersededLandings(table="orders", landings=landings).to_json())
 
 
 def result(batch: str, snapshot: int | None = None, *, committed: bool = True) -> MergeResult:

@@ -6,15 +6,24 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from lakekit import layout
+from lakekit.aws.lease import Leases
 from lakekit.config.source import Source, load_source
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError
 from lakekit.extract import Answer
 from lakekit.landing.writer import LandingWriter, Manifest, Request, publish
-from lakekit.runs.documents import Run, write_once
+from lakekit.ports import Flow
+from lakekit.runs.documents import (
+    Claim,
+    ClaimedTable,
+    LandingVerdict,
+    Run,
+    Verdicts,
+    write_once,
+)
 from lakekit.runs.plan_tables import plan_tables
 from lakekit.steps.functions import PlanTables, PlanTablesResult
-from tests.fakes import MemoryObjectStore
+from tests.fakes import ManualClock, MemoryObjectStore
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SOURCE = load_source("source: shop\nbase_url: https://shop.example")
@@ -94,30 +103,70 @@ class Catalog:
         return self.tables.get(table)
 
 
-class Lease(NamedTuple):
-    epoch: int
+class Executions:
+    """The runs of `load_source` by name, with what each was started with."""
+
+    def __init__(self) -> None:
+        self.started: dict[str, dict[str, Any]] = {}
+        self.ended: set[str] = set()
+
+    def start(self, name: str, payload: dict[str, Any]) -> bool:
+        if name in self.started:
+            return False
+        self.started[name] = payload
+        return True
+
+    def is_running(self, name: str) -> bool:
+        return name not in self.ended
 
 
-class Leases:
-    """Which run holds which table."""
+class World(NamedTuple):
+    """A flow over memory, and its parts."""
 
-    def __init__(self, **held: str) -> None:
-        self.held = held
-        self.epochs: dict[str, int] = {}
+    store: MemoryObjectStore
+    leases: Leases
+    executions: Executions
+    clock: ManualClock
 
-    def acquire(self, table: str, owner: str) -> Lease:
-        from lakekit.errors import TableBusyError  # noqa: PLC0415
+    @property
+    def flow(self) -> Flow:
+        return Flow(*self)
 
-        ours = self.held.get(table) == owner
-        if not ours and table in self.held:
-            raise TableBusyError(table)
-        self.held[table] = owner
-        self.epochs[table] = self.epochs.get(table, 0) + (0 if ours else 1)
-        return Lease(self.epochs[table])
+    def pending(self) -> list[str]:
+        return sorted(key.removeprefix("index/pending/") for key in self.keys("index/pending/"))
 
-    def release(self, table: str, owner: str) -> None:
-        if self.held.get(table) == owner:
-            del self.held[table]
+    def blocked(self) -> list[str]:
+        return sorted(key.removeprefix("index/blocked/") for key in self.keys("index/blocked/"))
+
+    def keys(self, prefix: str) -> list[str]:
+        return [info.key for info in self.store.list(prefix)]
+
+
+def world() -> World:
+    store, executions, clock = MemoryObjectStore(), Executions(), ManualClock(NOON)
+    leases = Leases(store, clock, is_running=executions.is_running)
+    return World(store, leases, executions, clock)
+
+
+def claimed(store: MemoryObjectStore, *manifests: str, run_id: str = "r", epoch: int = 1) -> Claim:
+    """Write the claim of a run, and the verdict that all its landings are good."""
+    tables: dict[str, list[str]] = {}
+    for key in manifests:
+        tables.setdefault(key.split("/")[2], []).append(key)
+    claim = Claim(
+        run_id=run_id,
+        leased_at=NOON,
+        tables=tuple(
+            ClaimedTable(table=name, epoch=epoch, manifests=tuple(keys))
+            for name, keys in tables.items()
+        ),
+    )
+    store.put(layout.claim_key(run_id), claim.to_json())
+    for share in range(claim.shares):
+        good = tuple(LandingVerdict(manifest=key) for key in claim.share(share))
+        document = Verdicts(share=share, landings=good)
+        store.put(layout.verdicts_key(run_id, share), document.to_json())
+    return claim
 
 
 def snapshot(number: int, parent: int | None = None, **summary: str) -> dict[str, Any]:
@@ -169,6 +218,8 @@ def table(*snapshots: dict[str, Any], main: int | None = None, **changes: Any) -
     } | changes  # fmt: skip
 
 
-def plan(store: MemoryObjectStore, *manifests: str, **tables: Any) -> PlanTablesResult:
-    step = PlanTables(run_id="r", source="shop", started_at=NOON, manifests=manifests)
-    return plan_tables(step, store, Catalog(**tables))
+def plan(
+    store: MemoryObjectStore, *manifests: str, run_id: str = "r", **tables: Any
+) -> PlanTablesResult:
+    claimed(store, *manifests, run_id=run_id)
+    return plan_tables(PlanTables(run_id=run_id, source="shop"), store, Catalog(**tables))

@@ -1,26 +1,29 @@
+"""A run of two tables: what is complete, blocked or failed when it ends, and what comes next."""
+
 from typing import Any
 
 import pytest
 
 from lakekit import layout
 from lakekit.batch import MergeResult
-from lakekit.errors import MissingEvidenceError
 from lakekit.runs.complete_run import TableLoaded, complete_run
-from lakekit.runs.documents import to_json
+from lakekit.runs.documents import FailureRecord, LandingVerdict, Verdicts, read_document
+from lakekit.runs.next_run import Backoff, back_off, next_name
 from lakekit.runs.plan_tables import plan_tables
-from lakekit.steps.functions import CompleteRun, CompleteRunResult, ExtractPagesResult, PlanTables
+from lakekit.runs.record_failure import keep
+from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure, PlanTables
 from lakekit.steps.jobs import MergeScd2Result
-from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import (
     NOON,
     Catalog,
-    Leases,
     begun,
+    claimed,
     contract,
     landed,
     published,
     snapshot,
     table,
+    world,
 )
 
 
@@ -28,31 +31,44 @@ class Story:
     """A run of two tables up to its merges."""
 
     def __init__(self) -> None:
-        self.store = MemoryObjectStore()
-        self.leases = Leases(orders="r", clients="r")
+        self.world = world()
+        self.store = self.world.store
         self.announced: list[TableLoaded] = []
         self.keys = tuple(
             landed(self.store, {"id": 1}, endpoint=name) for name in ("orders", "clients")
         )
-        begun(self.store, contract("orders"), contract("clients"), claimed=self.keys)
-        step = PlanTables(run_id="r", source="shop", started_at=NOON, manifests=self.keys)
-        plan_tables(step, self.store, Catalog())
+        begun(self.store, contract("orders"), contract("clients"))
+        self.store.put(layout.open_run_key("shop", "r"), b"")
+        self.claim = claimed(self.store, *self.keys)
+        for name in ("orders", "clients"):
+            self.world.leases.acquire(name, "r")
+        self.plan()
+
+    def plan(self, **tables: Any) -> None:
+        plan_tables(PlanTables(run_id="r", source="shop"), self.store, Catalog(**tables))
+
+    def found(self, number: int, **verdict: Any) -> None:
+        """Let ValidateLanding have found something in one of the landings."""
+        own = (LandingVerdict(manifest=self.claim.share(number)[0], **verdict),)
+        document = Verdicts(share=number, landings=own)
+        self.store.put(layout.verdicts_key("r", number), document.to_json())
+        self.plan()
 
     def merged(self, name: str, **result: Any) -> None:
         merge = MergeResult(**{"table": f"lake.db.{name}", "run_id": "r"} | result)
         document = MergeScd2Result(table=name, merges=(merge,))
-        self.store.put(layout.result_key("r", "merge_scd2", name), to_json(document))
+        self.store.put(layout.result_key("r", "merge_scd2", name), document.to_json())
 
-    def complete(
-        self, *extracted: ExtractPagesResult, manifests: Any = None, **tables: Any
-    ) -> CompleteRunResult:
+    def job_failed(self, name: str, error: str, step: str = "merge_scd2") -> None:
+        record = FailureRecord(
+            run_id="r", source="shop", table=name, error=error, cause="why", recorded_at=NOON
+        )
+        self.store.put(layout.job_failure_key("r", step, name), record.to_json())
+
+    def complete(self, failure: Failure | None = None, **tables: Any) -> CompleteRunResult:
         both = {"orders": GOOD, "clients": GOOD}
-        step = CompleteRun(
-            run_id="r", source="shop", started_at=NOON, extracted=extracted,
-            manifests=self.keys if manifests is None else manifests,
-        )  # fmt: skip
-        catalog = Catalog(**both | tables)
-        return complete_run(step, self.store, catalog, self.leases, self.announced.append)
+        step = CompleteRun(run_id="r", source="shop", failure=failure)
+        return complete_run(step, self.world.flow, Catalog(**both | tables), self.announced.append)
 
     def completed(self) -> list[str]:
         return [key for key in self.keys if self._marker(key)]
@@ -62,6 +78,7 @@ class Story:
 
 
 GOOD = table(snapshot(1), published(2, "r", parent=1))
+JOB = Failure(Error="States.TaskFailed", Cause="1 of 2 tables failed")
 
 
 @pytest.fixture
@@ -70,17 +87,64 @@ def story() -> Story:
 
 
 def test_marks_the_landings_whose_batches_main_shows(story: Story) -> None:
-    result = story.complete()
-
-    assert result == CompleteRunResult(maintain=False, partial=False, tables=("orders", "clients"))
+    assert story.complete() == CompleteRunResult(outcome="done")
     assert story.completed() == list(story.keys)
     assert all(story.store.head(layout.pending_key(layout.prefix_of(k))) for k in story.keys)
+    assert story.world.keys("index/") == []
 
 
-def test_gives_the_tables_back(story: Story) -> None:
+def test_gives_the_tables_back_and_starts_nothing_where_nothing_is_pending(story: Story) -> None:
     story.complete()
 
-    assert story.leases.held == {}
+    assert [story.world.leases.holder(name) for name in ("orders", "clients")] == [None, None]
+    assert story.world.executions.started == {}
+
+
+def test_starts_the_next_run_if_landings_came_meanwhile(story: Story) -> None:
+    landed(story.store, {"id": 1}, hour=13, run_id="later")
+
+    story.complete()
+
+    request = {"source": "shop", "extract": False, "origin": "next"}
+    assert story.world.executions.started == {next_name("r"): request}
+
+
+def test_leaves_what_others_hold_to_them(story: Story) -> None:
+    landed(story.store, {"id": 1}, endpoint="others")
+    story.world.leases.acquire("others", "q")
+
+    story.complete()
+
+    assert story.world.executions.started == {}
+
+
+def test_looks_for_what_is_pending_after_it_has_given_the_tables_back(story: Story) -> None:
+    """A file that lands before the tables are free finds them held, and starts no run."""
+    release = story.world.leases.release
+
+    def land_then_release(table: str, owner: str) -> None:
+        landed(story.store, {"id": 1}, hour=13, run_id="later")
+        release(table, owner)
+
+    story.world.leases.release = land_then_release  # type: ignore[method-assign]
+
+    story.complete()
+
+    assert next_name("r") in story.world.executions.started
+
+
+def test_a_run_that_claimed_nothing_is_deferred_if_others_hold_what_is_pending(
+    story: Story,
+) -> None:
+    begun(story.store, run_id="late")
+    empty = story.claim.model_copy(update={"run_id": "late", "tables": (), "deferred": ("orders",)})
+    story.store.put(layout.claim_key("late"), empty.to_json())
+    step = CompleteRun(run_id="late", source="shop")
+
+    result = complete_run(step, story.world.flow, Catalog(), story.announced.append)
+
+    assert result.outcome == "deferred"
+    assert story.world.leases.holder("orders") == "r"
 
 
 def test_announces_for_every_table_what_was_done(story: Story) -> None:
@@ -88,40 +152,162 @@ def test_announces_for_every_table_what_was_done(story: Story) -> None:
 
     story.complete()
 
-    first = story.announced[0]
+    [first] = story.announced
     assert (first.table, first.opened, first.closed, first.quarantined) == ("orders", 3, 2, 1)
     assert first.snapshot_id == 2
 
 
 def test_a_second_time_it_announces_again_and_changes_nothing(story: Story) -> None:
+    story.merged("orders", opened=1, snapshot_id=2, committed=True)
     first = story.complete()
     before = dict(story.store.objects)
 
     assert story.complete() == first
     assert story.store.objects == before
-    assert len(story.announced) == 4
+    assert len(story.announced) == 2
+
+
+def test_remembers_the_newest_landings_for_those_that_come_late(story: Story) -> None:
+    story.complete()
+
+    [own] = [key for key in story.keys if "/orders/" in key]
+    text = story.store.get(layout.newest_key("shop", "orders")).decode()
+    assert text.count(own) == 2
 
 
 def test_a_table_that_shows_no_published_run_keeps_its_landing_pending_and_stops_no_other(
     story: Story,
 ) -> None:
-    with pytest.raises(MissingEvidenceError, match="orders: no snapshot and no result"):
-        story.complete(orders=table(snapshot(1)))
+    result = story.complete(orders=table(snapshot(1)))
 
+    assert (result.outcome, result.error) == ("failed", "MissingEvidenceError")
+    assert "orders: MissingEvidenceError: no snapshot and no result" in str(result.cause)
     assert story.completed() == [story.keys[1]]
-    assert story.leases.held == {"orders": "r", "clients": "r"}
+    assert story.world.pending() == ["shop/orders/20260101_120000"]
+    # Once more at once: it may have been the infrastructure.
+    assert list(story.world.executions.started) == [next_name("r")]
+
+
+def test_a_table_whose_merges_keep_failing_is_left_alone_for_longer_and_longer(
+    story: Story,
+) -> None:
+    for run_id in ("o", "p", "q"):
+        back_off(story.store, "shop", "orders", run_id, NOON)
+
+    story.complete(orders=table(snapshot(1)))
+
+    found = read_document(story.store, layout.backoff_key("shop", "orders"), Backoff)
+    assert (found.failures, (found.until - NOON).total_seconds()) == (4, 4 * 15 * 60)
+    assert story.world.executions.started == {}
+
+
+def test_a_success_ends_the_pauses(story: Story) -> None:
+    back_off(story.store, "shop", "orders", "q", NOON)
+
+    story.complete()
+
+    assert story.world.keys("index/backoff/") == []
+
+
+def test_a_failed_job_names_the_error_of_its_table_and_its_neighbour_is_complete(
+    story: Story,
+) -> None:
+    story.job_failed("orders", "CommitConflictError")
+
+    result = story.complete(JOB, orders=table(snapshot(1)))
+
+    assert (result.error, result.cause) == (
+        "CommitConflictError", "orders: CommitConflictError: why"
+    )  # fmt: skip
+    assert story.completed() == [story.keys[1]]
+
+
+def test_a_job_that_died_without_a_word_is_named_itself(story: Story) -> None:
+    result = story.complete(JOB, orders=table(snapshot(1)))
+
+    assert (result.error, result.cause) == (
+        "States.TaskFailed", "orders: States.TaskFailed: 1 of 2 tables failed"
+    )  # fmt: skip
+
+
+def test_a_job_that_died_when_all_was_done_is_no_failure(story: Story) -> None:
+    assert story.complete(JOB).outcome == "done"
+
+
+@pytest.mark.parametrize("error", ["TooManyDeletedError", "LateExtractError"])
+def test_a_landing_that_a_guard_refused_waits_for_a_person(story: Story, error: str) -> None:
+    story.job_failed("orders", error)
+
+    result = story.complete(JOB, orders=table(snapshot(1)))
+
+    assert (result.outcome, result.error) == ("failed", error)
+    assert "waits for a person" in str(result.cause)
+    assert story.world.blocked() == ["shop/orders/20260101_120000"]
+    assert story.world.pending() == []
+    assert story.world.executions.started == {}
+
+
+def test_a_landing_that_does_not_hold_waits_for_a_person(story: Story) -> None:
+    story.found(0, error="LandingCorruptError", cause="it is broken")
+
+    result = story.complete()
+
+    assert (result.outcome, result.error) == ("failed", "LandingCorruptError")
+    assert story.world.blocked() == ["shop/orders/20260101_120000"]
+    assert story.completed() == [story.keys[1]]
+
+
+def test_a_landing_that_was_settled_before_leaves_the_index(story: Story) -> None:
+    story.found(0, settled=True)
+
+    assert story.complete().outcome == "done"
+    assert story.world.keys("index/") == []
+
+
+def test_a_table_that_cannot_be_evolved_is_a_failure_of_its_own(story: Story) -> None:
+    other = table() | {"partition-specs": [{"spec-id": 0, "fields": []}], "format-version": 1}
+    other["schemas"][0]["fields"][1]["type"] = "binary"
+    story.plan(orders=other)
+
+    result = story.complete()
+
+    assert (result.outcome, result.error) == ("failed", "SchemaMismatchError")
+    assert story.completed() == [story.keys[1]]
+
+
+def test_an_endpoint_that_could_not_be_extracted_is_a_failure(story: Story) -> None:
+    record = FailureRecord(
+        run_id="r", source="shop", endpoint="orders", error="SourceRejectedError", cause="401",
+        recorded_at=NOON,
+    )  # fmt: skip
+    keep(story.store, record)
+
+    result = story.complete()
+
+    assert (result.outcome, result.error) == ("failed", "SourceRejectedError")
+    assert result.cause == "orders: SourceRejectedError: 401"
+    assert story.completed() == list(story.keys)
+
+
+def test_what_it_tells_of_many_errors_is_bounded(story: Story) -> None:
+    story.found(0, error="LandingCorruptError", cause="x" * 5000)
+
+    cause = str(story.complete().cause)
+
+    assert len(cause) < 2100
+    assert cause.endswith("… (1 errors)")
 
 
 def test_a_table_that_was_dropped_shows_no_published_run(story: Story) -> None:
-    with pytest.raises(MissingEvidenceError, match="orders"):
-        story.complete(orders=None)
+    assert story.complete(orders=None).error == "MissingEvidenceError"
 
 
 def test_a_snapshot_on_a_branch_does_not_show_that_a_run_is_published(story: Story) -> None:
     story.merged("orders", opened=1, snapshot_id=2, committed=True)
 
-    with pytest.raises(MissingEvidenceError, match="snapshot 2 of batch r is not on main"):
-        story.complete(orders=table(snapshot(1), published(2, "r", parent=1), main=1))
+    result = story.complete(orders=table(snapshot(1), published(2, "r", parent=1), main=1))
+
+    assert "snapshot 2 of batch r is not on main" in str(result.cause)
 
 
 def test_a_rebuild_that_names_the_run_shows_that_it_is_published(story: Story) -> None:
@@ -136,47 +322,34 @@ def test_a_rebuild_that_names_the_run_shows_that_it_is_published(story: Story) -
 def test_a_merge_that_found_nothing_to_do_needs_no_snapshot(story: Story) -> None:
     story.merged("orders", unchanged=1)
 
-    assert story.complete(orders=table(snapshot(1))).tables == ("orders", "clients")
+    assert story.complete(orders=table(snapshot(1))).outcome == "done"
 
 
 def test_a_merge_that_moved_versions_must_name_its_snapshot(story: Story) -> None:
     story.merged("orders", opened=1)
 
-    with pytest.raises(MissingEvidenceError, match="names no snapshot"):
-        story.complete(orders=table(snapshot(1)))
+    assert "names no snapshot" in str(story.complete(orders=table(snapshot(1))).cause)
 
 
 def test_a_snapshot_that_expired_since_counts(story: Story) -> None:
     story.merged("orders", opened=1, snapshot_id=2, committed=True)
 
-    assert "orders" in story.complete(orders=table(snapshot(9, parent=8))).tables
+    assert story.complete(orders=table(snapshot(9, parent=8))).outcome == "done"
 
 
 def test_a_snapshot_cannot_have_expired_before_older_ones(story: Story) -> None:
     story.merged("orders", opened=1, snapshot_id=2, committed=True)
     old = snapshot(-5, parent=-6)
 
-    with pytest.raises(MissingEvidenceError, match="does not exist any more"):
-        story.complete(orders=table(old, snapshot(9, parent=-5)))
+    result = story.complete(orders=table(old, snapshot(9, parent=-5)))
+
+    assert "does not exist any more" in str(result.cause)
 
 
 def test_a_replay_of_what_an_old_run_committed_may_point_at_what_expired(story: Story) -> None:
     story.merged("orders", snapshot_id=-7)
 
-    assert "orders" in story.complete(orders=table(snapshot(-5, parent=-6))).tables
-
-
-def test_a_failed_endpoint_makes_the_run_partial(story: Story) -> None:
-    failed = ExtractPagesResult(endpoint="orders", done=False, error="SourceRejectedError")
-
-    assert story.complete(failed).partial
-
-
-def test_a_rejected_landing_makes_the_run_partial_and_stays_pending(story: Story) -> None:
-    result = story.complete(manifests=story.keys[:1])
-
-    assert result.partial
-    assert story.completed() == [story.keys[0]]
+    assert story.complete(orders=table(snapshot(-5, parent=-6))).outcome == "done"
 
 
 def test_a_table_in_bad_health_wants_maintenance(story: Story) -> None:

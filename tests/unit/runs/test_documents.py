@@ -51,7 +51,7 @@ def test_the_first_document_stays() -> None:
 
 
 def test_says_that_a_document_is_missing() -> None:
-    with pytest.raises(LandingCorruptError, match="missing or not a Plan"):
+    with pytest.raises(LandingCorruptError, match=r"plan\.json: missing"):
         read_plan(MemoryObjectStore(), "r")
 
 

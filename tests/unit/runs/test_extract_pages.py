@@ -34,7 +34,7 @@ class Story:
         self, so_far: ExtractPagesResult | None = None, seconds: float = 1000, run_id: str = "r"
     ) -> ExtractPagesResult:
         event: dict[str, Any] = {
-            "run_id": run_id, "source": "shop", "started_at": NOON, "endpoint": "orders",
+            "run_id": run_id, "source": "shop", "endpoint": "orders",
             "continuation": so_far.continuation if so_far else None,
         }  # fmt: skip
         return extract_pages(ExtractPages(**event), self.store, self.api, lambda: seconds)  # type: ignore[arg-type]

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
+from lakekit import layout
 from lakekit.contract.contract import Column
-from lakekit.errors import SchemaMismatchError
 from lakekit.landing.writer import load_manifest
-from lakekit.runs.documents import read_plan
+from lakekit.runs.documents import LandingVerdict, Verdicts, read_plan
 from lakekit.runs.plan_tables import plan_tables
 from lakekit.steps.functions import PlanTables, PlanTablesResult
 from tests.fakes import MemoryObjectStore
-from tests.unit.runs.kit import NOON, Catalog, begun, contract, landed, plan, table
+from tests.unit.runs.kit import Catalog, begun, claimed, contract, landed, plan, table
 
 
 def test_a_table_that_is_absent_is_to_be_created_and_merged(store: MemoryObjectStore) -> None:
@@ -44,14 +44,53 @@ def test_a_table_that_differs_from_its_contract_is_to_be_evolved(
     assert plan(store, landed(store, {"id": 1}), orders=table()).create
 
 
-def test_a_table_that_cannot_become_its_contract_ends_the_run_early(
+def test_a_table_that_cannot_become_its_contract_is_named_and_stops_no_other(
     store: MemoryObjectStore,
 ) -> None:
-    begun(store, contract(columns=(Column(name="id", type="bigint"),
-                                   Column(name="price", type="date"))))  # fmt: skip
+    columns = (Column(name="id", type="bigint"), Column(name="price", type="date"))
+    begun(store, contract(columns=columns), contract("clients"))
+    keys = [landed(store, {"id": 1}, endpoint=name) for name in ("orders", "clients")]
 
-    with pytest.raises(SchemaMismatchError, match="price: double cannot become date"):
-        plan(store, landed(store, {"id": 1}), orders=table())
+    plan(store, *keys, orders=table())
+
+    found = read_plan(store, "r")
+    assert [each.table for each in found.tables] == ["clients"]
+    assert "price: double cannot become date" in found.failed["orders"]
+
+
+def test_what_was_refused_or_settled_is_not_merged(store: MemoryObjectStore) -> None:
+    begun(store)
+    keys = [landed(store, {"id": 1}, hour=hour, run_id=f"r{hour}") for hour in (7, 8, 9)]
+    claim = claimed(store, *keys)
+    for share, verdict in ((0, {"error": "X"}), (1, {"settled": True})):
+        own = (LandingVerdict(manifest=claim.share(share)[0], **verdict),)
+        store.put(layout.verdicts_key("r", share), Verdicts(share=share, landings=own).to_json())
+
+    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog())
+
+    assert [batch.run_id for batch in read_plan(store, "r").tables[0].batches] == ["r9"]
+
+
+def test_the_runs_of_a_table_are_listed_in_the_order_of_their_leases(
+    store: MemoryObjectStore,
+) -> None:
+    begun(store)
+    claimed(store, landed(store, {"id": 1}), epoch=12)
+
+    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog())
+
+    assert store.head("tables/shop/orders/runs/0000000012-r")
+
+
+def test_a_landing_that_a_person_has_approved_passes_the_guards(store: MemoryObjectStore) -> None:
+    begun(store)
+    first, second = (landed(store, {"id": 1}, hour=hour, run_id=f"r{hour}") for hour in (8, 9))
+    store.put(layout.approved_key(layout.prefix_of(second)), b"{}")
+
+    plan(store, first, second)
+
+    batches = read_plan(store, "r").tables[0].batches
+    assert [batch.approved for batch in batches] == [False, True]
 
 
 def test_nothing_landed_means_nothing_to_do(store: MemoryObjectStore) -> None:
@@ -90,11 +129,7 @@ def test_the_same_landing_has_the_same_batch_in_every_run(store: MemoryObjectSto
     first = read_plan(store, "r").tables[0].batches
 
     begun(store, run_id="next")
-    plan_tables(
-        PlanTables(run_id="next", source="shop", started_at=NOON, manifests=(key,)),
-        store,
-        Catalog(),
-    )
+    plan(store, key, run_id="next")
 
     assert read_plan(store, "next").tables[0].batches == first
 

@@ -1,49 +1,97 @@
 from typing import Any
 
+import pytest
+
+from lakekit import layout
 from lakekit.runs.documents import FailureRecord, read_document
+from lakekit.runs.next_run import backs_off, next_name
 from lakekit.runs.record_failure import record_failure
 from lakekit.steps.functions import RecordFailure
-from tests.fakes import ManualClock, MemoryObjectStore
-from tests.unit.runs.kit import Leases, begun
+from tests.unit.runs.kit import NOON, World, begun, claimed, landed, world
 
 
-def record(store: MemoryObjectStore, leases: Leases, **fields: Any) -> str:
+@pytest.fixture
+def story() -> World:
+    """A run that holds the table `orders`, with one landing."""
+    found = world()
+    begun(found.store)
+    found.store.put(layout.open_run_key("shop", "r"), b"")
+    claimed(found.store, landed(found.store, {"id": 1}))
+    found.leases.acquire("orders", "r")
+    return found
+
+
+def record(world: World, **fields: Any) -> str:
     event = {"run_id": "r", "source": "shop", "failure": {"Error": "X", "Cause": "y"}} | fields
-    return record_failure(RecordFailure.from_event(event), store, leases, ManualClock()).key
+    return record_failure(RecordFailure.from_event(event), world.flow).key
 
 
-def test_keeps_the_error_and_gives_the_tables_back() -> None:
-    store, leases = MemoryObjectStore(), Leases(orders="r", others="q")
-    begun(store)
+def test_keeps_the_error_and_gives_the_tables_back(story: World) -> None:
+    story.leases.acquire("others", "q")
 
-    key = record(store, leases)
+    key = record(story)
 
-    found = read_document(store, key, FailureRecord)
+    found = read_document(story.store, key, FailureRecord)
     assert key == "runs/r/failure.json"
-    assert (found.error, found.cause, found.recorded_at) == ("X", "y", ManualClock().now)
-    assert leases.held == {"others": "q"}
+    assert (found.error, found.cause, found.recorded_at) == ("X", "y", NOON)
+    assert (story.leases.holder("orders"), story.leases.holder("others")) == (None, "q")
+    assert story.keys("index/open/") == []
 
 
-def test_an_endpoint_that_failed_does_not_end_the_run() -> None:
-    store, leases = MemoryObjectStore(), Leases(orders="r")
-    begun(store)
+def test_its_landings_are_tried_once_more_at_once_then_after_a_pause(story: World) -> None:
+    record(story)
+    assert story.executions.started == {
+        next_name("r"): {"source": "shop", "extract": False, "origin": "next"}
+    }
 
-    assert record(store, leases, endpoint="orders") == "runs/r/failure-orders.json"
-    assert leases.held == {"orders": "r"}
+    begun(story.store, run_id="again")
+    claimed(story.store, *(f"raw/shop/{e}/manifest.json" for e in ["orders/20260101_120000"]),
+            run_id="again")  # fmt: skip
+    record(story, run_id="again")
+
+    assert len(story.executions.started) == 1
+    assert backs_off(story.store, "shop", "orders", NOON)
+
+
+def test_what_others_left_meanwhile_is_loaded_by_the_next_run(story: World) -> None:
+    landed(story.store, {"id": 1}, endpoint="clients")
+    for run_id in ("p", "q"):
+        from lakekit.runs.next_run import back_off  # noqa: PLC0415
+
+        back_off(story.store, "shop", "orders", run_id, NOON)
+
+    record(story)
+
+    assert list(story.executions.started) == [next_name("r")]
+
+
+def test_an_endpoint_that_failed_does_not_end_the_run(story: World) -> None:
+    assert record(story, endpoint="orders") == "runs/r/failure-orders.json"
+    assert story.leases.holder("orders") == "r"
+    assert story.executions.started == {}
 
 
 def test_a_run_that_never_began_can_fail_too() -> None:
-    store, leases = MemoryObjectStore(), Leases(orders="r")
+    empty = world()
 
-    record(store, leases)
+    record(empty)
 
-    assert list(store.objects) == ["runs/r/failure.json"]
+    assert list(empty.store.objects) == ["runs/r/failure.json"]
 
 
-def test_the_last_failure_of_a_run_is_kept() -> None:
-    store = MemoryObjectStore()
-    record(store, Leases())
+def test_a_table_that_maintenance_held_when_it_was_killed_is_free_again(story: World) -> None:
+    story.leases.release("orders", "r")
+    story.leases.acquire("orders", layout.maintenance_owner("m"))
 
-    key = record(store, Leases(), failure={"Error": "Z"})
+    record(story, run_id="m")
 
-    assert read_document(store, key, FailureRecord).error == "Z"
+    assert story.leases.holder("orders") is None
+    assert list(story.executions.started) == [next_name("m")]
+
+
+def test_the_last_failure_of_a_run_is_kept(story: World) -> None:
+    record(story)
+
+    key = record(story, failure={"Error": "Z"})
+
+    assert read_document(story.store, key, FailureRecord).error == "Z"

@@ -3,19 +3,18 @@
 import gzip
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.landing.index import PENDING, oldest
 from lakekit.landing.validate import validate_landing
-from lakekit.landing.writer import Manifest, load_manifest, pending_keys
+from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.runs.plan_tables import batch_of
 from lakekit.runs.route_file import route_file
 from lakekit.steps.functions import LoadRequest, RouteFile, RouteFileResult
-from tests.fakes import MemoryObjectStore
-from tests.unit.runs.kit import NOON, contract, landed
+from tests.unit.runs.kit import NOON, contract, landed, world
 
 LINES = b'{"id": 1, "price": 1.10}\n{"id":2}'
 
@@ -24,8 +23,9 @@ class Story:
     """Files that arrive, and the runs that they start."""
 
     def __init__(self) -> None:
-        self.store = MemoryObjectStore()
-        self.runs: dict[str, dict[str, Any]] = {}
+        self.world = world()
+        self.store = self.world.store
+        self.runs = self.world.executions.started
 
     def drop(self, name: str, body: bytes) -> RouteFile:
         key = f"inbox/shop/orders/{name}"
@@ -33,7 +33,7 @@ class Story:
         return RouteFile(key=key, etag=etag.strip('"'), arrived_at=NOON)
 
     def route(self, step: RouteFile) -> RouteFileResult:
-        return route_file(step, self.store, contract(), self._start)
+        return route_file(step, self.world.flow, contract())
 
     def manifest(self, result: RouteFileResult) -> Manifest:
         return load_manifest(self.store, result.manifest)
@@ -49,9 +49,6 @@ class Story:
         assert batch.bytes == len(text)
         return text
 
-    def _start(self, run_id: str, payload: dict[str, Any]) -> bool:
-        return self.runs.setdefault(run_id, payload) is payload
-
 
 @pytest.fixture
 def story() -> Story:
@@ -62,10 +59,35 @@ def test_a_file_becomes_a_pending_landing_and_starts_a_run(story: Story) -> None
     result = story.route(story.drop("day.ndjson", LINES))
 
     assert result.started
-    assert list(pending_keys(story.store, "shop")) == [result.manifest]
+    assert list(oldest(story.store, PENDING, "shop", "orders")) == [result.manifest]
     request = LoadRequest.from_event(story.runs[result.run_id])
-    assert (request.source, request.manifests) == ("shop", (result.manifest,))
-    assert request.extraction_time == NOON
+    assert (request.source, request.extract, request.origin) == ("shop", False, "file")
+
+
+def test_a_file_that_arrives_while_a_run_holds_its_table_is_left_to_that_run(story: Story) -> None:
+    story.world.leases.acquire("orders", "other")
+
+    results = [story.route(story.drop(f"{n}.ndjson", LINES)) for n in range(3)]
+
+    assert not any(result.started for result in results)
+    assert story.runs == {}
+    assert len(story.world.pending()) == 3
+
+
+def test_a_holder_that_has_ended_starts_no_next_run_so_that_the_file_does(story: Story) -> None:
+    story.world.leases.acquire("orders", "dead")
+    story.world.executions.ended.add("dead")
+
+    assert story.route(story.drop("a.ndjson", LINES)).started
+
+
+def test_the_file_is_named_as_routed_once_it_has_landed(story: Story) -> None:
+    step = story.drop("2026/a.ndjson", LINES)
+
+    result = story.route(step)
+
+    entry = f"index/routed/shop/orders/2026/a.ndjson/{step.etag}"
+    assert story.store.get(entry).decode() == result.manifest
 
 
 @pytest.mark.parametrize(
@@ -165,14 +187,15 @@ def test_a_file_makes_way_for_what_was_published_after_it_had_its_second(story: 
     assert story.merged_text(result) == LINES
 
 
-@pytest.mark.parametrize("written", range(1, 6))
+@pytest.mark.parametrize("written", range(1, 8))
 def test_what_died_half_way_is_finished_by_the_next_try(story: Story, written: int) -> None:
     step = story.drop("a.csv", b"id\n1\n")
     whole = Story()
     whole.store.objects |= story.store.objects
     expected = whole.route(step)
     keys = list(whole.store.objects)
-    assert len(keys) == 6  # inbox, owner, original, converted part, manifest, marker
+    # The file, owner, original, converted part, manifest, marker, and two entries of the index.
+    assert len(keys) == 8
     story.store.objects = {key: whole.store.objects[key] for key in keys[:written]}
 
     assert story.route(step) == expected

@@ -6,14 +6,24 @@ import pytest
 
 from lakekit import layout
 from lakekit.contract.contract import Column
-from lakekit.runs.documents import Superseded, SupersededLandings, read_document, read_plan
+from lakekit.landing.writer import load_manifest
+from lakekit.runs.documents import (
+    Superseded,
+    SupersededLandings,
+    read_document,
+    read_plan,
+    read_run,
+)
+from lakekit.runs.superseded import record_newest
 from lakekit.steps.functions import PlanTablesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed, plan, published, table
 
 
 def completed(store: MemoryObjectStore, key: str) -> str:
+    """Let CompleteRun have finished a landing."""
     store.put(layout.complete_key(layout.prefix_of(key)), b"")
+    record_newest(store, read_run(store, "r").contracts[0], [load_manifest(store, key)])
     return key
 
 
@@ -26,7 +36,7 @@ def test_a_full_extract_that_is_older_than_a_merged_one_is_left_out_with_a_note(
 
     result = plan(store, late, orders=table())
 
-    assert result == PlanTablesResult(create=False, merge=False, superseded={late: newer})
+    assert result == PlanTablesResult(create=False, merge=False, superseded=1)
     note = read_document(store, "runs/r/results/plan_tables/orders.json", SupersededLandings)
     assert note.landings == (Superseded(manifest=late, by=newer),)
 
@@ -41,7 +51,7 @@ def test_what_was_rejected_afterwards_supersedes_nothing(
     )
     store.put(layout.rejected_key(layout.prefix_of(completed(store, bad))), b"rolled back")
 
-    assert plan(store, good, orders=table()).superseded == {}
+    assert plan(store, good, orders=table()).superseded == 0
     assert read_plan(store, "r").tables[0].batches[0].merged_until is None
 
 
@@ -53,7 +63,7 @@ def test_a_newer_one_that_main_shows_and_no_marker_yet_counts_as_merged(
 
     result = plan(store, late, newer, orders=table(published(2, "r9")))
 
-    assert result.superseded == {late: newer}
+    assert result.superseded == 1
     assert [batch.run_id for batch in read_plan(store, "r").tables[0].batches] == ["r9"]
 
 
@@ -64,7 +74,7 @@ def test_an_older_one_that_main_shows_is_planned_so_that_it_is_found_published(
     old, newer = (landed(store, {"id": 1}, hour=hour, run_id=f"r{hour}") for hour in (8, 9))
     completed(store, newer)
 
-    assert plan(store, old, orders=table(published(2, "r8"))).superseded == {}
+    assert plan(store, old, orders=table(published(2, "r8"))).superseded == 0
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,7 @@ def test_records_that_are_nowhere_else_or_carry_their_time_are_never_left_out(
     late = landed(store, {"id": 1}, hour=8, run_id="r8", extract=extract)
     completed(store, landed(store, {"id": 1}, hour=9, run_id="r9", extract=extract))
 
-    assert plan(store, late).superseded == {}
+    assert plan(store, late).superseded == 0
     assert read_plan(store, "r").tables[0].batches[0].run_id == "r8"
 
 
@@ -93,7 +103,7 @@ def test_only_a_full_extract_supersedes_one(store: MemoryObjectStore) -> None:
     late = landed(store, {"id": 1}, hour=8, run_id="r8")
     completed(store, landed(store, {"id": 1}, hour=9, run_id="r9", extract="incremental"))
 
-    assert plan(store, late).superseded == {}
+    assert plan(store, late).superseded == 0
 
 
 @pytest.mark.parametrize("history", [{}, {"mode": "scd1"}])

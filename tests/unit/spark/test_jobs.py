@@ -7,10 +7,10 @@ import pytest
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.errors import LateExtractError
-from lakekit.runs.documents import Plan, TablePlan, read_document, write_once
+from lakekit.runs.documents import FailureRecord, Plan, TablePlan, read_document, write_once
 from lakekit.spark import jobs
 from lakekit.steps.jobs import MergeScd2, MergeScd2Result
-from tests.fakes import MemoryObjectStore
+from tests.fakes import ManualClock, MemoryObjectStore
 from tests.unit.runs.kit import NOON, contract
 
 ARGUMENTS = MergeScd2(
@@ -42,7 +42,7 @@ def merge(store: MemoryObjectStore, monkeypatch: pytest.MonkeyPatch, fails: str)
     monkeypatch.setattr(jobs, "merge_scd2", merge_scd2)
     session: Any = Session()
     with pytest.raises(LateExtractError, match="1 of 1 tables failed"):
-        jobs.merge_tables(session, store, ARGUMENTS)
+        jobs.merge_tables(session, store, ARGUMENTS, clock=ManualClock())
 
 
 def test_records_which_batches_are_merged_though_a_later_one_fails(
@@ -54,6 +54,14 @@ def test_records_which_batches_are_merged_though_a_later_one_fails(
 
     found = read_document(store, RESULT, MergeScd2Result)
     assert [each.run_id for each in found.merges] == ["a", "b"]
+    failure = read_document(
+        store, layout.job_failure_key("r", "merge_scd2", "orders"), FailureRecord
+    )
+    assert (failure.table, failure.error, failure.cause) == (
+        "orders",
+        "LateExtractError",
+        "too late",
+    )
 
 
 def test_records_nothing_of_a_table_whose_first_batch_fails(

@@ -6,7 +6,7 @@ import pytest
 
 from lakekit.errors import InvalidStepInputError
 from lakekit.steps.events import StepModel, job_arguments
-from lakekit.steps.functions import ExtractPagesResult, RecordFailure, StartRun, ValidateLanding
+from lakekit.steps.functions import CompleteRun, ExtractPagesResult, RecordFailure, StartRun
 from lakekit.steps.jobs import MergeScd2, RebuildTable
 
 START: dict[str, Any] = {
@@ -53,14 +53,10 @@ def test_hands_absent_values_on_as_null_so_that_every_path_resolves() -> None:
     assert ExtractPagesResult.from_event(event).manifest == "m"
 
 
-def test_takes_a_failed_endpoint_as_the_state_machine_words_it() -> None:
-    failed = {"endpoint": "e", "done": False, "manifest": None, "error": "SourceRejectedError"}
-    event = {
-        "run_id": "r", "source": "s", "started_at": "2026-01-01T00:00:00Z",
-        "pending": [], "extracted": [failed],
-    }  # fmt: skip
+def test_takes_a_run_whose_jobs_did_not_fail_as_the_state_machine_words_it() -> None:
+    event = {"run_id": "r", "source": "s", "failure": None}
 
-    assert ValidateLanding.from_event(event).extracted[0].error == "SourceRejectedError"
+    assert CompleteRun.from_event(event).failure is None
 
 
 def test_takes_a_failure_as_a_catch_words_it() -> None:
