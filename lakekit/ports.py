@@ -16,11 +16,16 @@ class PreconditionFailedError(Exception):
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What the store knows of an object without reading it; `size` in bytes."""
+    """What the store knows of an object without reading it; `size` in bytes.
+
+    version: only of a `head`, where the bucket keeps versions.
+    """
 
     key: str
     size: int
     etag: str
+    modified: datetime | None = None
+    version: str | None = None
 
 
 class ObjectStore(Protocol):

@@ -12,8 +12,10 @@ from lakekit.ports import ObjectInfo, ObjectNotFoundError, PreconditionFailedErr
 class MemoryObjectStore:
     """An object store in a dictionary."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: "ManualClock | None" = None) -> None:
         self.objects: dict[str, bytes] = {}
+        self.now = now or ManualClock()
+        self.modified: dict[str, datetime] = {}
 
     def uri(self, key: str) -> str:
         return f"memory://{key}"
@@ -38,6 +40,7 @@ class MemoryObjectStore:
         if if_match is not None and (key not in self.objects or self._info(key).etag != if_match):
             raise PreconditionFailedError(key)
         self.objects[key] = body
+        self.modified[key] = self.now()
         return self._info(key).etag
 
     def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
@@ -59,7 +62,7 @@ class MemoryObjectStore:
     def _info(self, key: str) -> ObjectInfo:
         body = self.objects[key]
         etag = f'"{md5(body, usedforsecurity=False).hexdigest()}"'
-        return ObjectInfo(key, len(body), etag)
+        return ObjectInfo(key, len(body), etag, self.modified.get(key))
 
 
 class ManualClock:

@@ -38,6 +38,12 @@ FUNCTION_ACCESS = {
         delete=HAND_OVER.delete,
     ),
     "start_pending": HAND_OVER,
+    # It routes what no event has routed, and closes what no run has closed.
+    "sweep": Access(
+        read=("inbox/", "raw/", "runs/", *HAND_OVER.read),
+        write=("raw/", PENDING, ROUTED, *HAND_OVER.write),
+        delete=(PENDING, BLOCKED, *HAND_OVER.delete),
+    ),
     "route_file": Access(read=("inbox/", "raw/", "leases/"), write=("raw/", PENDING, ROUTED)),
 }
 JOB_ACCESS = {

@@ -33,9 +33,10 @@ FUNCTIONS = {
     "record_failure": 55,
     "start_pending": 55,
     "route_file": 890,
+    "sweep": 890,
 }
 # Who starts the runs of a source, and who asks or takes the leases of its tables.
-STARTING = ("complete_run", "record_failure", "start_pending", "route_file")
+STARTING = ("complete_run", "record_failure", "start_pending", "route_file", "sweep")
 LEASING = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
@@ -114,7 +115,7 @@ class ComputeStack(Stack):
                 ],
             )
         )
-        for step in ("plan_tables", "complete_run"):
+        for step in ("plan_tables", "complete_run", "sweep"):
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
         self.functions["complete_run"].allow(

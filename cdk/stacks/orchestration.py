@@ -12,6 +12,7 @@ from cdk.constructs.failures import Failures
 from cdk.constructs.inbox import Inbox, queue
 from cdk.constructs.machine import Machine
 from cdk.constructs.schedules import Schedules, read_schedules
+from cdk.constructs.sweeper import Sweeper
 from cdk.stacks.compute import ComputeStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
@@ -74,13 +75,16 @@ class OrchestrationStack(Stack):
             role=route_file.role,
         )
         self.failures.alarm(inbox.dead_letters, "inbox_dead")
+        Sweeper(
+            self, "sweeper", environment=environment, function=compute.functions["sweep"].function
+        )
 
     def _supply(self, storage: StorageStack) -> dict[str, str]:
         compute = self._compute
         functions = {
             token(step, "Function"): each.function.function_arn
             for step, each in compute.functions.items()
-            if step != "route_file"
+            if step not in ("route_file", "sweep")
         }
         jobs = {token(name, "Job"): each.job.job_name for name, each in compute.jobs.items()}
         return {

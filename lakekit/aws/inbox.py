@@ -28,7 +28,7 @@ def route(event: dict[str, Any]) -> None:
         }
     )
     try:
-        result = _route(step)
+        result = route_step(step)
     except Exception as error:
         # The batch processor would swallow it: the message goes back to the queue.
         logger.exception("not routed", key=step.key, error=type(error).__name__)
@@ -36,7 +36,12 @@ def route(event: dict[str, Any]) -> None:
     logger.info("routed", key=step.key, result=result.to_event())
 
 
-def _route(step: RouteFile) -> RouteFileResult:
+def route_step(step: RouteFile) -> RouteFileResult:
+    """Land one file and start its run.
+
+    Raises:
+        UnknownSourceError: No contract has the source and endpoint of its key.
+    """
     settings = read_settings()
     file = parse_inbox_key(step.key)
     contracts = {each.contract: each for each in settings.contracts(file.source)}

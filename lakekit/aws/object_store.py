@@ -40,7 +40,13 @@ class S3ObjectStore:
                 found = self._client.head_object(Bucket=self._bucket, Key=key)
         except ObjectNotFoundError:
             return None
-        return ObjectInfo(key, found["ContentLength"], found["ETag"])
+        return ObjectInfo(
+            key,
+            found["ContentLength"],
+            found["ETag"],
+            found["LastModified"],
+            found.get("VersionId"),
+        )
 
     def put(
         self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
@@ -66,7 +72,7 @@ class S3ObjectStore:
         with translated(prefix):
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix, **some):
                 for each in page.get("Contents", []):
-                    yield ObjectInfo(each["Key"], each["Size"], each["ETag"])
+                    yield ObjectInfo(each["Key"], each["Size"], each["ETag"], each["LastModified"])
 
     def folders(self, prefix: str) -> Iterator[str]:
         """Yield the names that stand between a prefix and the next slash, in order."""

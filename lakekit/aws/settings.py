@@ -73,6 +73,11 @@ class Settings(Model):
         return config.read_contracts(self._folder, source)
 
     @property
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The tables of each source."""
+        return config.read_tables(self._folder)
+
+    @property
     def _folder(self) -> Traversable:
         return self.config or config.default_folder()
 

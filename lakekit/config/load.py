@@ -58,6 +58,14 @@ def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Cont
     return _read_all(Contract, "contract", found)
 
 
+def read_tables(folder: Traversable) -> dict[str, tuple[str, ...]]:
+    """Return the names of the tables of each source, by the names of the files alone."""
+    found: dict[str, list[str]] = {}
+    for file in _yaml_files(folder, "contracts"):
+        found.setdefault(str(_source_of(file)), []).append(file.name.removesuffix(".yaml"))
+    return {source: tuple(names) for source, names in found.items()}
+
+
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
     """Return what is wrong with a file's name: by its name a run finds it."""
     name = getattr(document, field)

@@ -35,13 +35,18 @@ def hand_over(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> bo
     Returns:
         Whether a run was started.
     """
+    let_go(flow, run_id, source, tables)
+    return start_if_pending(flow, source, next_name(run_id), "next")
+
+
+def let_go(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> None:
+    """Give the tables of a run back; it has ended."""
     for table in tables:
         flow.leases.release(table, run_id)
     # A maintenance job that was killed could not give its table back.
     for table in tables_with(flow.store, PENDING, source):
         flow.leases.release(table, layout.maintenance_owner(run_id))
     flow.store.delete(layout.open_run_key(source, run_id))
-    return start_if_pending(flow, source, next_name(run_id), "next")
 
 
 def next_name(run_id: str) -> str:

@@ -163,6 +163,22 @@ class StartPendingResult(StepModel):
     started: bool
 
 
+class Sweep(StepModel):
+    """Look for what lost events and ended executions have left behind."""
+
+    started_at: AwareDatetime
+
+
+class SweepResult(StepModel):
+    """How many runs were started, files routed and ended runs closed; what a person should see."""
+
+    started: int
+    routed: int
+    closed: int
+    found: tuple[str, ...] = ()
+    more: int = 0
+
+
 class RouteFile(StepModel):
     """A file that arrived in the inbox; `etag` and `version` distinguish its contents."""
 

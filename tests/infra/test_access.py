@@ -99,7 +99,7 @@ def test_only_extraction_reads_secrets(dev: Stacks, step: str) -> None:
 def test_only_who_leaves_or_finds_something_pending_starts_runs(dev: Stacks, step: str) -> None:
     granted = rights(dev, step)
 
-    starts = {"complete_run", "record_failure", "start_pending", "route_file"}
+    starts = {"complete_run", "record_failure", "start_pending", "route_file", "sweep"}
     assert ("states:StartExecution" in granted) == (step in starts)
     assert ("states:DescribeExecution" in granted) == (step in {*starts, "claim_landings"})
 

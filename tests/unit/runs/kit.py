@@ -143,7 +143,8 @@ class World(NamedTuple):
 
 
 def world() -> World:
-    store, executions, clock = MemoryObjectStore(), Executions(), ManualClock(NOON)
+    executions, clock = Executions(), ManualClock(NOON)
+    store = MemoryObjectStore(clock)
     leases = Leases(store, clock, is_running=executions.is_running)
     return World(store, leases, executions, clock)
 

@@ -1,0 +1,155 @@
+"""Sweep: put right what lost events and ended executions leave behind, every quarter of an hour.
+
+Events are hints. What is pending stands in the index, what was dropped lies in the inbox, and a run
+that has begun has an entry until it has ended. All three are bounded: the index by what is pending,
+the inbox by its lifecycle rule.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+
+from lakekit import layout
+from lakekit.errors import LakekitError, LandingCorruptError
+from lakekit.landing.index import BLOCKED, oldest, settle, tables_with
+from lakekit.ports import Flow, ObjectInfo, ObjectStore, TableCatalog
+from lakekit.runs.documents import read_claim, read_run
+from lakekit.runs.next_run import let_go, start_if_pending
+from lakekit.runs.validate_landing import is_settled
+from lakekit.steps.functions import RouteFile, Sweep, SweepResult
+
+# An event that has not done its work after this time is taken for lost.
+PATIENCE = timedelta(minutes=15)
+# How many files one sweep routes; the next has the rest.
+MAX_FILES = 100
+# How many findings a result names; the log has all.
+_NAMED = 20
+
+Route = Callable[[RouteFile], object]
+
+
+def sweep(
+    step: Sweep,
+    flow: Flow,
+    catalog: TableCatalog,
+    route: Route,
+    known: Mapping[str, Collection[str]],
+) -> SweepResult:
+    """Route lost files, close ended runs, and start what is pending without a run.
+
+    Args:
+        step: When the sweep began.
+        flow: The landing bucket, and the runs of `load_source`.
+        catalog: For the branches that killed merges left.
+        route: Lands a file of the inbox, as its event would have.
+        known: The sources of this environment, with their tables.
+    """
+    found: list[str] = []
+    routed = _route_lost(step.started_at, flow.store, route, found)
+    closed = _close_ended(flow, catalog, found)
+    _tidy_blocked(flow.store)
+    started = _start_pending(step.started_at, flow, known, found)
+    return SweepResult(
+        started=started, routed=routed, closed=closed, found=tuple(found[:_NAMED]),
+        more=max(0, len(found) - _NAMED),
+    )  # fmt: skip
+
+
+def _route_lost(now: datetime, store: ObjectStore, route: Route, found: list[str]) -> int:
+    """Route the files of the inbox that no event has routed."""
+    routed = 0
+    for info in _unrouted(now, store):
+        if routed >= MAX_FILES:
+            found.append("more files in the inbox than one sweep routes")
+            break
+        head = store.head(info.key)
+        if head is None or head.modified is None:
+            continue
+        step = RouteFile(
+            key=info.key, etag=head.etag.strip('"'), version=head.version,
+            arrived_at=head.modified,
+        )  # fmt: skip
+        try:
+            route(step)
+            routed += 1
+        except LakekitError as error:
+            found.append(f"{info.key}: {type(error).__name__}: {error}")
+    return routed
+
+
+def _unrouted(now: datetime, store: ObjectStore) -> Iterator[ObjectInfo]:
+    done = {info.key for info in store.list(layout.index_prefix("routed"))}
+    for info in store.list("inbox/"):
+        lost = info.modified is not None and info.modified < now - PATIENCE
+        if (
+            lost
+            and not info.key.endswith("/")
+            and layout.routed_key(info.key, info.etag) not in done
+        ):
+            yield info
+
+
+def _close_ended(flow: Flow, catalog: TableCatalog, found: list[str]) -> int:
+    """Let the tables of runs go whose executions ended without doing so."""
+    closed = 0
+    for source in flow.store.folders(layout.index_prefix("open")):
+        prefix = layout.index_prefix("open", source)
+        for info in [*flow.store.list(prefix)]:
+            run_id = info.key.removeprefix(prefix)
+            if not flow.executions.is_running(run_id):
+                _close(flow, catalog, source, run_id, found)
+                closed += 1
+    return closed
+
+
+def _close(flow: Flow, catalog: TableCatalog, source: str, run_id: str, found: list[str]) -> None:
+    claim = read_claim(flow.store, run_id)
+    tables = [each.table for each in claim.tables] if claim else []
+    found.append(f"{run_id}: its execution has ended without letting its tables go")
+    found.extend(_left_behind(flow.store, run_id))
+    found.extend(
+        f"{table}: has branches of merges that did not end: {', '.join(branches)}"
+        for table in tables
+        if (branches := _branches(catalog, table))
+    )
+    let_go(flow, run_id, source, tables)
+
+
+def _left_behind(store: ObjectStore, run_id: str) -> Iterator[str]:
+    """Yield the folders of an ended run's extraction that have objects, but no manifest."""
+    try:
+        run = read_run(store, run_id)
+    except LandingCorruptError:
+        return
+    for contract in run.contracts:
+        prefix = layout.raw_prefix(contract.source, contract.contract, run.extraction_time)
+        keys = {info.key for info in store.list(prefix)}
+        if keys and layout.manifest_key(prefix) not in keys:
+            yield f"{prefix}: has objects of an extraction that did not end"
+
+
+def _branches(catalog: TableCatalog, table: str) -> list[str]:
+    metadata = catalog.metadata(table) or {}
+    return sorted(name for name in metadata.get("refs", {}) if layout.OWN in name)
+
+
+def _tidy_blocked(store: ObjectStore) -> None:
+    """Take landings from the index for which a person has written a marker by hand."""
+    for source in store.folders(layout.index_prefix(BLOCKED)):
+        for table in tables_with(store, BLOCKED, source):
+            for manifest in [*oldest(store, BLOCKED, source, table)]:
+                if is_settled(store, manifest):
+                    settle(store, manifest)
+
+
+def _start_pending(
+    now: datetime, flow: Flow, known: Mapping[str, Collection[str]], found: list[str]
+) -> int:
+    started = 0
+    for source in [*flow.store.folders(layout.index_prefix("pending"))]:
+        tables = tables_with(flow.store, "pending", source)
+        if strangers := sorted({*tables} - {*known.get(source, ())}):
+            found.append(f"{source}: landings wait for tables without a contract: {strangers}")
+        if source in known:
+            name = f"sweep-{source}-{now:%Y%m%dT%H%M%S}"
+            started += start_if_pending(flow, source, name, "sweep")
+    return started
