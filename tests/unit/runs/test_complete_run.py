@@ -147,6 +147,19 @@ def test_a_run_that_claimed_nothing_is_deferred_if_others_hold_what_is_pending(
     assert story.world.leases.holder("orders") == "r"
 
 
+def test_a_run_that_claimed_nothing_starts_no_next_one(story: Story) -> None:
+    """Whatever is pending that it could not claim, such runs would follow each other for ever."""
+    begun(story.store, run_id="late")
+    empty = story.claim.model_copy(update={"run_id": "late", "tables": ()})
+    story.store.put(layout.claim_key("late"), empty.to_json())
+    landed(story.store, {"id": 1}, endpoint="unknown")
+
+    step = CompleteRun(run_id="late", source="shop")
+    complete_run(step, story.world.flow, Catalog(), story.announced.append)
+
+    assert story.world.executions.started == {}
+
+
 def test_announces_for_every_table_what_was_done(story: Story) -> None:
     story.merged("orders", opened=3, closed=2, quarantined=1, snapshot_id=2, committed=True)
 
