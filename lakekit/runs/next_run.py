@@ -31,7 +31,7 @@ def hand_over(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> bo
     """Give the tables of a run back, then start the next run if there is something to do.
 
     In this order: whoever finds a table held leaves its landings to the holder. A run that held
-    none starts none: nobody has left anything to it, and such runs could follow each other for ever.
+    none starts none: nobody has left it anything, and such runs could follow each other for ever.
 
     Returns:
         Whether a run was started.
@@ -94,5 +94,5 @@ def back_off(store: ObjectStore, source: str, table: str, run_id: str, now: date
 
 
 def recover(store: ObjectStore, source: str, table: str) -> None:
-    """Forget the failures of a table."""
+    """Drop the failures of a table."""
     store.delete(layout.backoff_key(source, table))

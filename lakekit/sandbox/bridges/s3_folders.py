@@ -12,7 +12,7 @@ _list_objects = S3Backend.list_objects
 
 def install() -> None:
     """Patch the object store of this process."""
-    S3Backend.list_objects = list_objects  # type: ignore[method-assign]
+    S3Backend.list_objects = list_objects
 
 
 def list_objects(backend: S3Backend, bucket: Any, *args: Any, **named: Any) -> Any:

@@ -180,7 +180,7 @@ def test_a_second_time_it_announces_again_and_changes_nothing(story: Story) -> N
     assert len(story.announced) == 2
 
 
-def test_remembers_the_newest_landings_for_those_that_come_late(story: Story) -> None:
+def test_keeps_the_newest_landings_for_those_that_come_late(story: Story) -> None:
     story.complete()
 
     [own] = [key for key in story.keys if "/orders/" in key]
@@ -270,8 +270,8 @@ def test_a_landing_that_does_not_hold_waits_for_a_person(story: Story) -> None:
     assert story.completed() == [story.keys[1]]
 
 
-def test_a_landing_that_was_settled_before_leaves_the_index(story: Story) -> None:
-    story.found(0, settled=True)
+def test_a_landing_that_was_decided_before_leaves_the_index(story: Story) -> None:
+    story.found(0, decided=True)
 
     assert story.complete().outcome == "done"
     assert story.world.keys("index/") == []
@@ -302,7 +302,7 @@ def test_an_endpoint_that_could_not_be_extracted_is_a_failure(story: Story) -> N
     assert story.completed() == list(story.keys)
 
 
-def test_what_it_tells_of_many_errors_is_bounded(story: Story) -> None:
+def test_what_it_says_of_many_errors_is_bounded(story: Story) -> None:
     story.found(0, error="LandingCorruptError", cause="x" * 5000)
 
     cause = str(story.complete().cause)
