@@ -15,7 +15,7 @@ from lakekit.documents import Document
 from lakekit.ports import ObjectNotFoundError, ObjectStore
 
 PENDING, BLOCKED = "pending", "blocked"
-_STAMP = re.compile(r"^\d{8}_\d{6}$")
+_STAMP = re.compile(r"^\d{8}_\d{6}(_\d{6})?$")
 
 
 class Blocked(Document):
