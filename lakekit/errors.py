@@ -22,8 +22,7 @@ LakekitError
     ├── LateExtractError              an extract older than one that is already merged
     ├── SchemaMismatchError           table and contract disagree in a way that cannot be evolved
     ├── InvariantViolatedError        a merge would break the history; nothing was published
-    ├── MissingEvidenceError          a job said success, the table does not show it
-    └── EndpointsFailedError          endpoints of a run failed, the others are loaded
+    └── MissingEvidenceError          a job said success, the table does not show it
 """
 
 
@@ -121,7 +120,3 @@ class InvariantViolatedError(TerminalError):
 
 class MissingEvidenceError(TerminalError):
     """A job said success, the table does not show it."""
-
-
-class EndpointsFailedError(TerminalError):
-    """Endpoints of a run failed, the others are loaded; the state machine ends so, no step does."""

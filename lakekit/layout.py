@@ -22,13 +22,16 @@ _SEGMENT = re.compile(r"^[A-Za-z0-9_-][A-Za-z0-9._:-]*$")
 def raw_prefix(source: str, endpoint: str, extraction_time: datetime) -> str:
     """Return the folder of one landing, with its closing slash.
 
+    Extractions have whole seconds. Files have microseconds too, since many arrive in one second.
+
     Example:
         >>> raw_prefix("airports_api", "airports", datetime(2024, 8, 6, tzinfo=UTC))
         'raw/airports_api/airports/20240806_000000/'
     """
     if extraction_time.tzinfo is None:
         raise ValueError("extraction_time must carry a time zone")
-    stamp = extraction_time.astimezone(UTC).strftime("%Y%m%d_%H%M%S")
+    form = "%Y%m%d_%H%M%S_%f" if extraction_time.microsecond else "%Y%m%d_%H%M%S"
+    stamp = extraction_time.astimezone(UTC).strftime(form)
     return f"{endpoint_prefix(source, endpoint)}{stamp}/"
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from lakekit.aws.settings import read_settings
 from lakekit.aws.step import logger_of
 from lakekit.errors import UnknownSourceError
-from lakekit.runs.inbox import parse_inbox_key
-from lakekit.runs.route_file import route_file
+from lakekit.runs.route_file import parse_inbox_key, route_file
 from lakekit.steps.functions import RouteFile, RouteFileResult
 
 

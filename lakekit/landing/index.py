@@ -1,6 +1,6 @@
 """The index of landings that wait: for a run (`pending`), or for a person (`blocked`).
 
-The markers beside a landing are the truth. The index spares the listing of all that ever landed,
+The markers next to a landing are the truth. The index spares the listing of all that ever landed,
 and can be derived from them again.
 """
 
@@ -15,7 +15,7 @@ from lakekit.documents import Document
 from lakekit.ports import ObjectNotFoundError, ObjectStore
 
 PENDING, BLOCKED = "pending", "blocked"
-_STAMP = re.compile(r"^\d{8}_\d{6}$")
+_STAMP = re.compile(r"^\d{8}_\d{6}(_\d{6})?$")
 
 
 class Blocked(Document):
@@ -32,7 +32,7 @@ def add_pending(store: ObjectStore, manifest: str) -> None:
     store.put(layout.index_key(PENDING, manifest), b"")
 
 
-def settle(store: ObjectStore, manifest: str) -> None:
+def remove_entry(store: ObjectStore, manifest: str) -> None:
     """Remove a landing from the index: it is complete or rejected."""
     store.delete(layout.index_key(PENDING, manifest))
     store.delete(layout.index_key(BLOCKED, manifest))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
-from lakekit.landing.index import Blocked, block, settle
+from lakekit.landing.index import Blocked, block, remove_entry
 from lakekit.landing.writer import load_manifest
 from lakekit.models import Model
 from lakekit.ports import Flow, ObjectStore, TableCatalog
@@ -39,8 +39,8 @@ from lakekit.table_properties import runs_in
 BLOCKING = (
     "LandingCorruptError", "LateExtractError", "TooManyDeletedError", "TooManyRejectedError",
 )  # fmt: skip
-# How much of the errors is told: the documents of the run have all of them.
-_TOLD = 2000
+# How much of the errors is shown: the documents of the run have all of them.
+_MOST_SHOWN = 2000
 
 
 class TableLoaded(Model):
@@ -59,7 +59,7 @@ class TableLoaded(Model):
 @dataclass(frozen=True)
 class _Failure:
     error: str
-    told: str
+    text: str
 
 
 @dataclass
@@ -111,7 +111,7 @@ class _Completion:
         plans = {each.table: each for each in self._plan.tables}
         for claimed in self._claim.tables:
             verdicts = [self._verdicts[key] for key in claimed.manifests]
-            self._settle(verdicts)
+            self._decided(verdicts)
             good = [each.manifest for each in verdicts if each.good]
             if reason := self._plan.failed.get(claimed.table):
                 self._fail(claimed, "SchemaMismatchError", reason)
@@ -120,11 +120,11 @@ class _Completion:
             else:
                 self._finish(claimed, good)
 
-    def _settle(self, verdicts: list[LandingVerdict]) -> None:
-        """Take what was settled before from the index, and block what does not hold."""
+    def _decided(self, verdicts: list[LandingVerdict]) -> None:
+        """Take what was decided before from the index, and block what does not hold."""
         for each in verdicts:
-            if each.settled:
-                settle(self._store, each.manifest)
+            if each.decided:
+                remove_entry(self._store, each.manifest)
             elif each.error:
                 self._block(each.manifest, each.error, each.cause)
 
@@ -170,7 +170,7 @@ class _Completion:
         for key in keys:
             marker = layout.complete_key(layout.prefix_of(key))
             put_once(self._store, marker, self._run.run_id.encode())
-            settle(self._store, key)
+            remove_entry(self._store, key)
         if ended:
             recover(self._store, self._run.source.source, claimed.table)
 
@@ -178,8 +178,8 @@ class _Completion:
         run_id = self._run.run_id
         why = Blocked(run_id=run_id, error=error, cause=cause, blocked_at=self._clock())
         block(self._store, manifest, why)
-        told = f"{error}: {cause} ({manifest} waits for a person)"
-        self._found.failures.append(_Failure(error, told))
+        text = f"{error}: {cause} ({manifest} waits for a person)"
+        self._found.failures.append(_Failure(error, text))
 
     def _fail(self, claimed: ClaimedTable, error: str, cause: str) -> None:
         source = self._run.source.source
@@ -199,13 +199,13 @@ def _endpoint_failures(store: ObjectStore, run: Run) -> Iterator[_Failure]:
 
 def _result(claim: Claim | None, found: _Outcome) -> CompleteRunResult:
     if found.failures:
-        told = "; ".join(each.told for each in found.failures)
-        more = f" … ({len(found.failures)} errors)" if len(told) > _TOLD else ""
+        text = "; ".join(each.text for each in found.failures)
+        more = f" … ({len(found.failures)} errors)" if len(text) > _MOST_SHOWN else ""
         return CompleteRunResult(
             outcome="failed",
             maintain=found.maintain,
             error=found.failures[0].error,
-            cause=told[:_TOLD] + more,
+            cause=text[:_MOST_SHOWN] + more,
         )
     deferred = claim is not None and not claim.tables and bool(claim.deferred)
     return CompleteRunResult(outcome="deferred" if deferred else "done", maintain=found.maintain)

@@ -134,19 +134,19 @@ class FailureRecord(Document):
 class LandingVerdict(Model):
     """What ValidateLanding found in one landing; `error` and `cause` if it is refused.
 
-    settled: it is complete, or a person has rejected it: there is nothing to do.
+    decided: it is complete, or a person has rejected it: there is nothing to do.
     """
 
     manifest: str
     verdict: Verdict | None = None
     error: str | None = None
     cause: str = ""
-    settled: bool = False
+    decided: bool = False
 
     @property
     def good(self) -> bool:
         """Whether it is to be merged."""
-        return not self.settled and self.error is None
+        return not self.decided and self.error is None
 
 
 class Verdicts(Document):

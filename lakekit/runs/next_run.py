@@ -30,12 +30,26 @@ class Backoff(Document):
 def hand_over(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> bool:
     """Give the tables of a run back, then start the next run if there is something to do.
 
-    In this order: whoever finds a table held leaves its landings to the holder.
+    In this order: whoever finds a table held leaves its landings to the holder. A run that held
+    none starts none: nobody has left it anything, and such runs could follow each other for ever.
 
     Returns:
         Whether a run was started.
     """
-    let_go(flow, run_id, source, tables)
+    held = [*tables]
+    let_go(flow, run_id, source, held)
+    return bool(held) and start_if_pending(flow, source, next_name(run_id), "next")
+
+
+def after_maintenance(flow: Flow, run_id: str, source: str) -> bool:
+    """Start a run for what waited while a source's tables were maintained.
+
+    Returns:
+        Whether a run was started.
+    """
+    # A job that was killed could not give its table back.
+    for table in tables_with(flow.store, PENDING, source):
+        flow.leases.release(table, layout.maintenance_owner(run_id))
     return start_if_pending(flow, source, next_name(run_id), "next")
 
 
@@ -43,9 +57,6 @@ def let_go(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> None:
     """Give the tables of a run back; it has ended."""
     for table in tables:
         flow.leases.release(table, run_id)
-    # A maintenance job that was killed could not give its table back.
-    for table in tables_with(flow.store, PENDING, source):
-        flow.leases.release(table, layout.maintenance_owner(run_id))
     flow.store.delete(layout.open_run_key(source, run_id))
 
 
@@ -83,5 +94,5 @@ def back_off(store: ObjectStore, source: str, table: str, run_id: str, now: date
 
 
 def recover(store: ObjectStore, source: str, table: str) -> None:
-    """Forget the failures of a table."""
+    """Drop the failures of a table."""
     store.delete(layout.backoff_key(source, table))

@@ -1,9 +1,10 @@
 """RecordFailure: keep an error with its run, and give the run's tables back."""
 
 from lakekit import layout
+from lakekit.landing.index import PENDING, tables_with
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import FailureRecord, read_claim
-from lakekit.runs.next_run import back_off, hand_over
+from lakekit.runs.next_run import back_off, hand_over, let_go
 from lakekit.steps.functions import RecordFailure, RecordFailureResult
 
 
@@ -23,12 +24,20 @@ def record_failure(step: RecordFailure, flow: Flow) -> RecordFailureResult:
     )
     key = keep(flow.store, record)
     if step.endpoint is None:
-        claim = read_claim(flow.store, step.run_id)
-        tables = [each.table for each in claim.tables] if claim else []
-        for table in tables:
-            back_off(flow.store, step.source, table, step.run_id, flow.clock())
-        hand_over(flow, step.run_id, step.source, tables)
+        _let_go(step, flow)
     return RecordFailureResult(key=key)
+
+
+def _let_go(step: RecordFailure, flow: Flow) -> None:
+    claim = read_claim(flow.store, step.run_id)
+    if claim is None:
+        # It may have taken leases before it could write its claim.
+        let_go(flow, step.run_id, step.source, tables_with(flow.store, PENDING, step.source))
+        return
+    tables = [each.table for each in claim.tables]
+    for table in tables:
+        back_off(flow.store, step.source, table, step.run_id, flow.clock())
+    hand_over(flow, step.run_id, step.source, tables)
 
 
 def keep(store: ObjectStore, record: FailureRecord) -> str:

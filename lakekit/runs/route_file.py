@@ -2,24 +2,66 @@
 
 import gzip
 import io
+import re
 import zlib
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import IO, Any, cast
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
-from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
 from lakekit.landing.csv import csv_records
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import put_once
-from lakekit.runs.inbox import parse_inbox_key
 from lakekit.steps.functions import RouteFile, RouteFileResult
 
-# How many files of one endpoint may arrive in one second.
-MAX_SHIFT = 3600
+_ENDING = re.compile(r"^.+?(?P<plain>\.(ndjson|jsonl|csv))?(?P<gzip>\.gz)?$")
+_INBOX = re.compile(
+    r"^inbox/(?P<source>[a-z][a-z0-9_]*)/(?P<endpoint>[a-z][a-z0-9_]*)/(?P<file>.+)$"
+)
+# How many files of one endpoint may have one microsecond.
+MAX_SHIFT = 100
+
+
+@dataclass(frozen=True)
+class InboxFile:
+    """What a key below the inbox says."""
+
+    source: str
+    endpoint: str
+    ending: str
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the file is CSV; else it is NDJSON."""
+        return self.ending.startswith(".csv")
+
+
+def parse_inbox_key(key: str) -> InboxFile:
+    """Read source, endpoint and format off a key.
+
+    Raises:
+        UnknownSourceError: It is not `inbox/{source}/{endpoint}/{file}`.
+        SourceShapeError: Its ending is none that is known.
+
+    Example:
+        >>> parse_inbox_key("inbox/shop/orders/2026/day.jsonl.gz")
+        InboxFile(source='shop', endpoint='orders', ending='.ndjson.gz')
+    """
+    place = _INBOX.match(key)
+    if not place:
+        raise UnknownSourceError(f"{key}: a file belongs into inbox/{{source}}/{{endpoint}}/")
+    name = place["file"].rpartition("/")[2]
+    found = _ENDING.match(name.lower())
+    plain, packed = (found["plain"], found["gzip"]) if found else (None, None)
+    if not plain and (not packed or "." in name[: -len(".gz")]):
+        raise SourceShapeError(f"{key}: must end in .ndjson, .jsonl or .csv, or that and .gz")
+    kind = ".csv" if plain == ".csv" else ".ndjson"
+    return InboxFile(place["source"], place["endpoint"], kind + (packed or ""))
 
 
 def route_file(step: RouteFile, flow: Flow, contract: Contract) -> RouteFileResult:
@@ -70,28 +112,18 @@ def _reserve(
 ) -> tuple[str, datetime]:
     """Return a folder that is this file's alone, and its time.
 
-    The layout has seconds, and two files may arrive in one: the later one moves on to the next
-    second that is free. The same file finds the folder that it reserved.
+    Many files arrive in one second, in an order that their events do not have. The microsecond is a
+    function of the file, so that the same file finds its folder at once.
     """
-    time = arrived_at.replace(microsecond=0)
+    own = 1 + int(sha256(run_id.encode()).hexdigest(), 16) % 999_999
+    time = arrived_at.replace(microsecond=own)
     for _ in range(MAX_SHIFT):
         prefix = layout.raw_prefix(contract.source, contract.contract, time)
         owner = layout.owner_key(prefix)
-        if store.head(owner):
-            ours = store.get(owner) == run_id.encode() and not _is_taken(store, prefix, run_id)
-        else:  # what was extracted from an API has no owner, but a manifest
-            free = store.head(layout.manifest_key(prefix)) is None
-            ours = free and put_once(store, owner, run_id.encode())
-        if ours:
+        if put_once(store, owner, run_id.encode()) or store.get(owner) == run_id.encode():
             return prefix, time
-        time += timedelta(seconds=1)
-    raise LandingCorruptError(f"{contract.contract}: no free second after {arrived_at.isoformat()}")
-
-
-def _is_taken(store: ObjectStore, prefix: str, run_id: str) -> bool:
-    """Say whether an API's landing of the same second was published first."""
-    key = layout.manifest_key(prefix)
-    return store.head(key) is not None and load_manifest(store, key).run_id != run_id
+        time += timedelta(microseconds=1)
+    raise LandingCorruptError(f"{contract.contract}: no free time after {arrived_at.isoformat()}")
 
 
 def _land(

@@ -61,7 +61,9 @@ def extraction_time_of(manifest: str) -> datetime:
         >>> extraction_time_of("raw/s/e/20240806_010203/manifest.json")
         datetime.datetime(2024, 8, 6, 1, 2, 3, tzinfo=datetime.timezone.utc)
     """
-    return datetime.strptime(manifest.split("/")[-2], "%Y%m%d_%H%M%S").replace(tzinfo=UTC)
+    stamp = manifest.split("/")[-2]
+    form = "%Y%m%d_%H%M%S_%f" if stamp.count("_") > 1 else "%Y%m%d_%H%M%S"
+    return datetime.strptime(stamp, form).replace(tzinfo=UTC)
 
 
 def superseded_landings(

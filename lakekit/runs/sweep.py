@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 
 from lakekit import layout
 from lakekit.errors import LakekitError, LandingCorruptError
-from lakekit.landing.index import BLOCKED, oldest, settle, tables_with
+from lakekit.landing.index import BLOCKED, oldest, remove_entry, tables_with
 from lakekit.ports import Flow, ObjectInfo, ObjectStore, TableCatalog
 from lakekit.runs.documents import read_claim, read_run
 from lakekit.runs.next_run import let_go, start_if_pending
-from lakekit.runs.validate_landing import is_settled
+from lakekit.runs.validate_landing import is_decided
 from lakekit.steps.functions import RouteFile, Sweep, SweepResult
 
 # An event that has not done its work after this time is taken for lost.
@@ -137,8 +137,8 @@ def _tidy_blocked(store: ObjectStore) -> None:
     for source in store.folders(layout.index_prefix(BLOCKED)):
         for table in tables_with(store, BLOCKED, source):
             for manifest in [*oldest(store, BLOCKED, source, table)]:
-                if is_settled(store, manifest):
-                    settle(store, manifest)
+                if is_decided(store, manifest):
+                    remove_entry(store, manifest)
 
 
 def _start_pending(

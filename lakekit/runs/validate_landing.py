@@ -33,7 +33,7 @@ def validate_landing(step: ValidateLanding, store: ObjectStore) -> ValidateLandi
     return ValidateLandingResult(good=good, refused=refused)
 
 
-def is_settled(store: ObjectStore, manifest: str) -> bool:
+def is_decided(store: ObjectStore, manifest: str) -> bool:
     """Say whether a landing is merged, or rejected by a person."""
     prefix = layout.prefix_of(manifest)
     markers = (layout.complete_key(prefix), layout.rejected_key(prefix))
@@ -46,8 +46,8 @@ def is_approved(store: ObjectStore, manifest: Manifest) -> bool:
 
 
 def _verdict(run: Run, store: ObjectStore, key: str) -> LandingVerdict:
-    if is_settled(store, key):
-        return LandingVerdict(manifest=key, settled=True)
+    if is_decided(store, key):
+        return LandingVerdict(manifest=key, decided=True)
     try:
         return LandingVerdict(manifest=key, verdict=_check(run, store, key))
     except NewerDocumentError:

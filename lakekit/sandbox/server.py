@@ -24,7 +24,7 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
-from lakekit.sandbox.bridges import event_targets, step_functions
+from lakekit.sandbox.bridges import event_targets, s3_folders, step_functions
 from lakekit.sandbox.bridges.queue_polling import QueuePoller
 from lakekit.sandbox.functions import Functions
 from lakekit.sandbox.http import Gateway, answer
@@ -83,6 +83,7 @@ def serve(settings: Settings, port: int) -> None:
     poller = QueuePoller(functions.invoke, client, wait_scale=settings.wait_scale)
     add_routes(gateway, registry, functions=functions, jobs=jobs, poller=poller)
     step_functions.install(settings.wait_scale)
+    s3_folders.install()
     event_targets.install(client)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     resources = Resources(assembly, client)

@@ -74,6 +74,26 @@ def test_a_fail_passes_an_error_of_aws_on(sandbox):
     assert (ended["status"], ended["error"], ended["cause"]) == ("FAILED", *GIVEN.values())
 
 
+def folders_after_a_delete(client: Any, name: str) -> list[str]:
+    """Return the folders of a bucket with versions, of which one was emptied."""
+    place: Any = {"LocationConstraint": "eu-west-1"}
+    client.create_bucket(Bucket=name, CreateBucketConfiguration=place)
+    client.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    for key in ("a/b/1", "a/c/1"):
+        client.put_object(Bucket=name, Key=key, Body=b"")
+    client.delete_object(Bucket=name, Key="a/b/1")
+    found = client.list_objects_v2(Bucket=name, Prefix="a/", Delimiter="/")
+    return [each["Prefix"] for each in found["CommonPrefixes"]]
+
+
+def test_moto_still_lists_folders_whose_objects_are_all_deleted(moto):
+    assert folders_after_a_delete(moto("s3"), "emptied") == ["a/b/", "a/c/"]
+
+
+def test_a_folder_whose_objects_are_all_deleted_is_none(sandbox):
+    assert folders_after_a_delete(sandbox.client("s3"), "emptied") == ["a/c/"]
+
+
 def starts(client: Any, name: str) -> Any:
     """Execute a machine that starts another one."""
     end = {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": True}}}

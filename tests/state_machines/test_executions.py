@@ -178,7 +178,7 @@ def test_a_full_extract_that_a_newer_one_superseded_is_completed_with_a_note(wor
 
 
 @pytest.mark.parametrize("tables", [2])
-def test_a_landing_that_does_not_hold_is_told_of_once(world):
+def test_a_landing_that_does_not_hold_is_reported_once(world):
     bad, good = world.tables
     world.serve([ONE], table=good)
     world.serve([{"city": "no key"}], table=bad)
@@ -195,7 +195,7 @@ def test_a_landing_that_does_not_hold_is_told_of_once(world):
     assert world.rows(bad) == [(1, "here", 2, None, True)]
 
 
-def test_a_run_that_finds_its_table_held_is_deferred_and_tells_nobody(world):
+def test_a_run_that_finds_its_table_held_is_deferred_and_reports_no_failure(world):
     world.serve([ONE, TWO])
     world.lease(owner="another-run")
 

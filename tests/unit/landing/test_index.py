@@ -10,7 +10,7 @@ from lakekit.landing.index import (
     block,
     blocked,
     oldest,
-    settle,
+    remove_entry,
     tables_with,
     unblock,
 )
@@ -37,7 +37,7 @@ def test_names_the_tables_that_have_something_pending() -> None:
     store = MemoryObjectStore()
     for table in ("orders", "clients", "orders_old"):
         add_pending(store, manifest(table, 1))
-    settle(store, manifest("clients", 1))
+    remove_entry(store, manifest("clients", 1))
 
     assert tables_with(store, PENDING, "shop") == ["orders", "orders_old"]
     assert tables_with(store, PENDING, "sho") == []

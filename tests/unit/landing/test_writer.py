@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.landing.index import PENDING, oldest, settle
+from lakekit.landing.index import PENDING, oldest, remove_entry
 from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
@@ -168,7 +168,7 @@ def test_does_not_mark_a_complete_landing_as_pending_again() -> None:
     store = MemoryObjectStore()
     publish(store, manifest())
     store.put(layout.complete_key(PREFIX), b"")
-    settle(store, layout.manifest_key(PREFIX))
+    remove_entry(store, layout.manifest_key(PREFIX))
 
     publish(store, manifest())
 

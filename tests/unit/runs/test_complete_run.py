@@ -147,6 +147,19 @@ def test_a_run_that_claimed_nothing_is_deferred_if_others_hold_what_is_pending(
     assert story.world.leases.holder("orders") == "r"
 
 
+def test_a_run_that_claimed_nothing_starts_no_next_one(story: Story) -> None:
+    """Whatever is pending that it could not claim, such runs would follow each other for ever."""
+    begun(story.store, run_id="late")
+    empty = story.claim.model_copy(update={"run_id": "late", "tables": ()})
+    story.store.put(layout.claim_key("late"), empty.to_json())
+    landed(story.store, {"id": 1}, endpoint="unknown")
+
+    step = CompleteRun(run_id="late", source="shop")
+    complete_run(step, story.world.flow, Catalog(), story.announced.append)
+
+    assert story.world.executions.started == {}
+
+
 def test_announces_for_every_table_what_was_done(story: Story) -> None:
     story.merged("orders", opened=3, closed=2, quarantined=1, snapshot_id=2, committed=True)
 
@@ -167,7 +180,7 @@ def test_a_second_time_it_announces_again_and_changes_nothing(story: Story) -> N
     assert len(story.announced) == 2
 
 
-def test_remembers_the_newest_landings_for_those_that_come_late(story: Story) -> None:
+def test_keeps_the_newest_landings_for_those_that_come_late(story: Story) -> None:
     story.complete()
 
     [own] = [key for key in story.keys if "/orders/" in key]
@@ -257,8 +270,8 @@ def test_a_landing_that_does_not_hold_waits_for_a_person(story: Story) -> None:
     assert story.completed() == [story.keys[1]]
 
 
-def test_a_landing_that_was_settled_before_leaves_the_index(story: Story) -> None:
-    story.found(0, settled=True)
+def test_a_landing_that_was_decided_before_leaves_the_index(story: Story) -> None:
+    story.found(0, decided=True)
 
     assert story.complete().outcome == "done"
     assert story.world.keys("index/") == []
@@ -289,7 +302,7 @@ def test_an_endpoint_that_could_not_be_extracted_is_a_failure(story: Story) -> N
     assert story.completed() == list(story.keys)
 
 
-def test_what_it_tells_of_many_errors_is_bounded(story: Story) -> None:
+def test_what_it_says_of_many_errors_is_bounded(story: Story) -> None:
     story.found(0, error="LandingCorruptError", cause="x" * 5000)
 
     cause = str(story.complete().cause)

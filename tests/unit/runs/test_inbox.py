@@ -3,7 +3,7 @@
 import pytest
 
 from lakekit.errors import SourceShapeError, UnknownSourceError
-from lakekit.runs.inbox import parse_inbox_key
+from lakekit.runs.route_file import parse_inbox_key
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,11 @@ def test_a_table_that_cannot_become_its_contract_is_named_and_stops_no_other(
     assert "price: double cannot become date" in found.failed["orders"]
 
 
-def test_what_was_refused_or_settled_is_not_merged(store: MemoryObjectStore) -> None:
+def test_what_was_refused_or_decided_is_not_merged(store: MemoryObjectStore) -> None:
     begun(store)
     keys = [landed(store, {"id": 1}, hour=hour, run_id=f"r{hour}") for hour in (7, 8, 9)]
     claim = claimed(store, *keys)
-    for share, verdict in ((0, {"error": "X"}), (1, {"settled": True})):
+    for share, verdict in ((0, {"error": "X"}), (1, {"decided": True})):
         own = (LandingVerdict(manifest=claim.share(share)[0], **verdict),)
         store.put(layout.verdicts_key("r", share), Verdicts(share=share, landings=own).to_json())
 

@@ -11,6 +11,7 @@ from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.landing.index import PENDING, oldest
 from lakekit.landing.validate import validate_landing
 from lakekit.landing.writer import Manifest, load_manifest
+from lakekit.runs import route_file as module
 from lakekit.runs.plan_tables import batch_of
 from lakekit.runs.route_file import route_file
 from lakekit.steps.functions import LoadRequest, RouteFile, RouteFileResult
@@ -154,34 +155,44 @@ def test_an_event_that_comes_again_after_the_load_starts_nothing(story: Story) -
     assert story.runs == {}
 
 
-def test_files_of_the_same_second_get_seconds_of_their_own(story: Story) -> None:
-    results = [story.route(story.drop(f"{n}.ndjson", b'{"id": %d}' % n)) for n in range(3)]
+def test_files_of_the_same_second_get_microseconds_of_their_own(story: Story) -> None:
+    results = [story.route(story.drop(f"{n}.ndjson", b'{"id": %d}' % n)) for n in range(50)]
 
     times = [story.manifest(result).extraction_time for result in results]
-    assert times == [NOON + timedelta(seconds=n) for n in range(3)]
-    assert len(story.runs) == 3
+    assert len({*times}) == 50
+    assert {time.replace(microsecond=0) for time in times} == {NOON}
+    assert len(story.world.pending()) == 50
 
 
-def test_a_file_makes_way_for_what_was_extracted_in_its_second(story: Story) -> None:
+def test_two_files_of_one_microsecond_get_neighbouring_ones(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SameDigest:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def hexdigest(self) -> str:
+            return "5"
+
+    steps = [story.drop(f"{n}.ndjson", b'{"id": %d}' % n) for n in range(2)]
+    ids = iter(["file-orders-a", "file-orders-b", "file-orders-a"])
+    monkeypatch.setattr(module, "run_id_of", lambda *_: next(ids))
+    real = module.sha256
+    monkeypatch.setattr(
+        module, "sha256", lambda *a: SameDigest() if a and a[0].startswith(b"file-") else real(*a)
+    )
+
+    first, second, again = (story.route(step) for step in (steps[0], steps[1], steps[0]))
+
+    times = [story.manifest(each).extraction_time for each in (first, second)]
+    assert times[1] - times[0] == timedelta(microseconds=1)
+    assert again.manifest == first.manifest
+
+
+def test_a_file_does_not_meet_what_was_extracted_in_its_second(story: Story) -> None:
     extracted = landed(story.store, {"id": 1})
 
     result = story.route(story.drop("a.ndjson", LINES))
-
-    assert result.manifest != extracted
-    assert story.manifest(result).extraction_time == NOON + timedelta(seconds=1)
-
-
-def test_a_file_makes_way_for_what_was_published_after_it_had_its_second(story: Story) -> None:
-    """It does not count as landed; its event comes again."""
-    step = story.drop("a.ndjson", LINES)
-    whole = Story()
-    whole.store.objects |= story.store.objects
-    whole.route(step)
-    owner = list(whole.store.objects)[1]
-    story.store.objects[owner] = whole.store.objects[owner]
-    extracted = landed(story.store, {"id": 1})
-
-    result = story.route(step)
 
     assert result.manifest != extracted
     assert story.merged_text(result) == LINES

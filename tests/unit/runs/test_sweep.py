@@ -1,4 +1,4 @@
-"""What lost events and ended executions have left behind is put right, or told."""
+"""What lost events and ended executions have left behind is put right, or reported."""
 
 from datetime import timedelta
 
@@ -85,7 +85,7 @@ def test_a_file_that_was_replaced_is_routed_again(story: Story) -> None:
     assert len(story.world.pending()) == 2
 
 
-def test_a_file_that_cannot_be_routed_is_told_and_stops_no_other(story: Story) -> None:
+def test_a_file_that_cannot_be_routed_is_reported_and_stops_no_other(story: Story) -> None:
     story.store.put("inbox/shop/orders/a.exe", b"x")
     story.store.put("inbox/shop/orders/b.ndjson", b'{"id": 1}')
 
@@ -110,7 +110,7 @@ def test_a_run_whose_execution_was_stopped_lets_its_tables_go(story: Story) -> N
     assert story.world.leases.acquire("orders", "next").epoch == 2
 
 
-def test_tells_what_an_extraction_and_a_merge_left_that_did_not_end(story: Story) -> None:
+def test_reports_what_an_extraction_and_a_merge_left_that_did_not_end(story: Story) -> None:
     landed(story.store, {"id": 1}, hour=11)
     story.begin("r")
     prefix = layout.raw_prefix("shop", "orders", NOON)
@@ -126,7 +126,7 @@ def test_tells_what_an_extraction_and_a_merge_left_that_did_not_end(story: Story
     assert found[2] == f"orders: has branches of merges that did not end: {own}, work_{own}_1"
 
 
-def test_landings_of_a_table_without_a_contract_are_told(story: Story) -> None:
+def test_landings_of_a_table_without_a_contract_are_reported(story: Story) -> None:
     landed(story.store, {"id": 1}, endpoint="clients")
 
     assert "wait for tables without a contract: ['clients']" in story.sweep().found[0]

@@ -109,10 +109,10 @@ def test_a_landing_that_no_contract_knows_any_more_is_refused(store: MemoryObjec
 
 
 @pytest.mark.parametrize("marker", [layout.complete_key, layout.rejected_key])
-def test_a_landing_that_is_complete_or_rejected_is_settled(
+def test_a_landing_that_is_complete_or_rejected_is_decided(
     store: MemoryObjectStore, marker: object
 ) -> None:
     key = landed(store, b"nonsense")
     store.put(marker(layout.prefix_of(key)), b"")  # type: ignore[operator]
 
-    assert validate(store, key)[key] == LandingVerdict(manifest=key, settled=True)
+    assert validate(store, key)[key] == LandingVerdict(manifest=key, decided=True)
