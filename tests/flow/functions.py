@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 from lakekit.runs.claim_landings import claim_landings
 from lakekit.runs.complete_run import complete_run
 from lakekit.runs.extract_pages import extract_pages
-from lakekit.runs.inbox import parse_inbox_key
 from lakekit.runs.plan_tables import plan_tables
 from lakekit.runs.record_failure import record_failure
-from lakekit.runs.route_file import route_file
+from lakekit.runs.route_file import parse_inbox_key, route_file
 from lakekit.runs.start_pending import start_pending
 from lakekit.runs.start_run import start_run
 from lakekit.runs.sweep import sweep

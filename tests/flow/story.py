@@ -6,8 +6,9 @@ from random import Random
 from typing import Any
 
 from lakekit import layout
-from lakekit.errors import TableBusyError
-from lakekit.landing.index import PENDING, settle, unblock
+from lakekit.errors import InvalidStepInputError, TableBusyError
+from lakekit.landing.decisions import approve, reject
+from lakekit.landing.index import PENDING
 from lakekit.runs.next_run import start_if_pending
 from tests.flow.functions import FUNCTIONS
 from tests.flow.lake import CONTRACTS, DROPS, SHOP
@@ -182,18 +183,15 @@ class Story:
     def _decide(self) -> None:
         """Approve or reject what waits for a person."""
         for manifest in waits_for_person(self.world):
-            folder = layout.prefix_of(manifest)
-            again = manifest in self.decided
-            choice = "reject" if again else self.random.choice(("approve", "reject"))
-            self.decided[manifest] = choice
-            self.world.say(f"{choice}s {manifest}")
-            store = self.world.store
-            if choice == "approve":
-                store.put(layout.approved_key(folder), b"a person")
-                unblock(store, manifest)
-            else:
-                store.put(layout.rejected_key(folder), b"a person")
-                settle(store, manifest)
+            # Who approved a landing that is still refused does not do so again.
+            decide = reject if manifest in self.decided else self.random.choice((approve, reject))
+            self.decided[manifest] = decide.__name__
+            self.world.say(f"{decide.__name__}s {manifest}")
+            try:
+                decide(self.world.store, manifest, "so it is", self.world.clock())
+            except InvalidStepInputError as error:
+                self.world.say(str(error))
+                continue
             name = f"decided-{len(self.world.machines['load_source'].executions)}"
             start_if_pending(self.world.flow, manifest.split("/")[1], name, "person")
 

@@ -49,7 +49,7 @@ def draw(random: Random) -> Weather:
         event_doubled=random.choice((0, 0.2)),
         repeated=random.choice((0, 0.3)),
         landings_at_once=random.choice((1000, 1000, 4)),
-        merge_seconds=random.choice(((1, 5), (30, 300), (600, 2400))),
+        merge_seconds=random.choice(((1, 5), (30, 120), (60, 160))),
     )
     if random.random() < 1 / 3:
         return weather
@@ -57,6 +57,7 @@ def draw(random: Random) -> Weather:
     for name, rates in _FAULTS.items():
         setattr(weather, name, random.choice(rates))
     weather.pace = random.choice(("even", "spread", "stalls"))
+    weather.merge_seconds = random.choice(((1, 5), (30, 300), (600, 2400)))
     weather.jobs_at_once = random.choice((1, 8))
     return weather
 

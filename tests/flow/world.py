@@ -17,6 +17,7 @@ from lakekit.aws.executions import Owners
 from lakekit.aws.lease import Leases
 from lakekit.errors import StorageUnavailableError
 from lakekit.ports import Flow
+from lakekit.runs import claim_landings
 from tests.fakes import MemoryObjectStore
 from tests.flow.catalog import Table
 from tests.flow.functions import FUNCTIONS
@@ -61,6 +62,7 @@ class World:
 
     def __init__(self, seed: int, weather: Weather, *, trace: bool = False) -> None:
         self.random, self.weather = Random(seed), weather
+        claim_landings.MAX_LANDINGS = weather.landings_at_once
         self.kernel = Kernel(Random(seed + 1))
         self.trace: list[str] | None = [] if trace else None
         self.plain = MemoryObjectStore(self.clock)
