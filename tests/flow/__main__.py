@@ -51,7 +51,7 @@ def main() -> int:
         os.execv(sys.executable, [sys.executable, "-m", "tests.flow", *sys.argv[1:]])
     if options.seed is not None:
         story, found = play(options.seed, trace=options.trace)
-        print("\n".join([*(story.world.trace or []), story.began_with, *found]))
+        print("\n".join([*(story.world.trace or []), str(story.began_with), *found]))
         return bool(found)
     begin, failed, sums = time.monotonic(), 0, Counter()
     kinds: Counter[str] = Counter()

@@ -1,6 +1,6 @@
 """Tables without rows: snapshots that carry the ids of the landings that were merged."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ class Commit:
 
     batch: str
     run_id: str
+    extraction_time: datetime
     at: datetime
 
 
@@ -59,14 +60,21 @@ class Table:
         """Publish a landing, or raise ConflictError."""
         if self.head != base:
             raise ConflictError
-        self.commits.append(Commit(batch.run_id, run_id, at))
+        self.commits.append(Commit(batch.run_id, run_id, batch.extraction_time, at))
         extracted = batch.extraction_time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         return self._append({RUN_ID: batch.run_id, EXTRACTION_TIME: extracted}, self._files() + 1, at)
 
-    def compact(self, at: datetime, keep: int) -> None:
-        """Rewrite the files into one, and expire all but the newest snapshots."""
+    def compact(self, at: datetime, keep: int, is_complete: Callable[[str], bool]) -> None:
+        """Rewrite the files into one, and expire all but the newest snapshots.
+
+        Snapshots live for days. By then what they have committed is complete.
+        """
         self._append({"operation": "replace"}, 1, at)
-        self.snapshots = self.snapshots[-keep:]
+        while len(self.snapshots) > keep:
+            batch = self.snapshots[0]["summary"].get(RUN_ID)
+            if batch and not is_complete(batch):
+                return
+            del self.snapshots[0]
 
     def metadata(self) -> Mapping[str, Any]:
         """Return the metadata document, as Iceberg writes it."""

@@ -1,6 +1,7 @@
 """Each step that is a function, called as its handler calls it, with the world for adapters."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakekit.runs.claim_landings import claim_landings
@@ -30,7 +31,8 @@ def _start_run(world: "World", event: Event) -> Event:
 
 def _extract_pages(world: "World", event: Event) -> Event:
     step = steps.ExtractPages.from_event(event)
-    api = Api(world.kernel.sleep, world.random, world.weather, world.records)
+    inject = partial(world.inject, step.run_id)
+    api = Api(world.kernel.sleep, inject, world.random, world.weather, world.records)
     seconds = world.random.choice((10, 800, 800))
     return extract_pages(step, world.store, lambda _: api, lambda: seconds).to_event()  # type: ignore[arg-type,return-value]
 

@@ -1,6 +1,7 @@
 """Stand-ins of the Glue jobs: they read the plan and commit landings in its order, as the jobs do."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakekit import layout
@@ -54,9 +55,17 @@ def maintain_tables(world: "World", run_id: str, source: str) -> None:
         try:
             world.kernel.sleep(world.random.uniform(10, 600))
             with world.request(f"COMPACT {contract.contract}"):
-                world.tables[contract.contract].compact(world.clock(), world.random.choice((1, 5)))
+                table = world.tables[contract.contract]
+                table.compact(world.clock(), world.random.choice((1, 5)), partial(_done, world, table))
         finally:
             world.flow.leases.release(contract.contract, owner)
+
+
+def _done(world: "World", table: Table, batch: str) -> bool:
+    commit = next(each for each in table.commits if each.batch == batch)
+    name, source = table.contract.contract, table.contract.source
+    folder = layout.raw_prefix(source, name, commit.extraction_time)
+    return world.plain.head(layout.complete_key(folder)) is not None
 
 
 JOBS: dict[str, Callable[["World", str, str], None]] = {
@@ -75,14 +84,10 @@ class _Merge:
 
     def run(self) -> None:
         done = MergeScd2Result(table=self._plan.table, merges=())
-        try:
-            for batch in self._plan.batches:
-                merges = (*done.merges, self._merge(batch))
-                done = done.model_copy(update={"merges": merges})
-        except Exception:
+        for batch in self._plan.batches:
             if done.merges:
                 self._keep(done)
-            raise
+            done = done.model_copy(update={"merges": (*done.merges, self._merge(batch))})
         self._keep(done)
 
     def _keep(self, done: MergeScd2Result) -> None:
@@ -109,7 +114,8 @@ class _Merge:
         world.kernel.sleep(world.random.uniform(*world.weather.merge_seconds))
         with world.request(f"COMMIT {batch.run_id} to {self._plan.table}"):
             if kind == REPEATED:
-                table.repeated.append(Commit(batch.run_id, self._run_id, world.clock()))
+                merged = Commit(batch.run_id, self._run_id, batch.extraction_time, world.clock())
+                table.repeated.append(merged)
                 return MergeResult(**own, run_id=batch.run_id)
             snapshot = table.commit(batch, self._run_id, base, world.clock())
         return MergeResult(

@@ -5,7 +5,7 @@ refuses it; zero, it repeats what the table has.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -87,8 +87,16 @@ class Records:
 class Api:
     """A source of two pages; its answers fail now and then."""
 
-    def __init__(self, sleep: Any, random: Random, weather: Weather, records: Records) -> None:
-        self._sleep, self._random, self._weather, self._records = sleep, random, weather, records
+    def __init__(
+        self,
+        sleep: Callable[[float], None],
+        inject: Callable[[str], None],
+        random: Random,
+        weather: Weather,
+        records: Records,
+    ) -> None:
+        self._sleep, self._inject = sleep, inject
+        self._random, self._weather, self._records = random, weather, records
         self.calls = 0
         self._kind = records.kind()
 
@@ -96,9 +104,11 @@ class Api:
         """Answer one request."""
         self._sleep(self._random.uniform(0.1, 2))
         if self._random.random() < self._weather.source_fails:
-            raise self._random.choice(
+            error = self._random.choice(
                 (SourceThrottledError, SourceUnavailableError, SourceRejectedError)
-            )(url)
+            )
+            self._inject(error.__name__)
+            raise error(url)
         body = {"items": self._records.make(self._kind, 2), "pages": 2}
         return Answer(url, json.dumps(body).encode(), None)
 

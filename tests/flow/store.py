@@ -3,8 +3,10 @@
 import io
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import BinaryIO
 
+from lakekit import layout
 from lakekit.ports import ObjectInfo
 from tests.fakes import MemoryObjectStore
 
@@ -19,6 +21,8 @@ class SlowStore(MemoryObjectStore):
         super().__init__(plain.now)
         self.objects, self.modified = plain.objects, plain.modified
         self._request, self._page = request, page
+        # When what changed in index and leases: the body is None where an object was deleted.
+        self.log: list[tuple[datetime, str, bytes | None]] = []
 
     def get(self, key: str) -> bytes:
         with self._request(f"GET {key}"):
@@ -35,7 +39,9 @@ class SlowStore(MemoryObjectStore):
         self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
     ) -> str:
         with self._request(f"PUT {key}"):
-            return super().put(key, body, if_absent=if_absent, if_match=if_match)
+            etag = super().put(key, body, if_absent=if_absent, if_match=if_match)
+            self._note(key, body)
+            return etag
 
     def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
         """Yield page after page: what is written in between may appear."""
@@ -62,5 +68,10 @@ class SlowStore(MemoryObjectStore):
     def delete(self, key: str) -> None:
         with self._request(f"DELETE {key}"):
             super().delete(key)
+            self._note(key, None)
+
+    def _note(self, key: str, body: bytes | None) -> None:
+        if key.startswith((layout.INDEX, "leases/")):
+            self.log.append((self.now(), key, body))
 
 

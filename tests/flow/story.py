@@ -1,7 +1,7 @@
 """What happens in a schedule: files that arrive, schedules, maintenance, people. Until all is quiet."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -43,12 +43,12 @@ class Story:
     trace: bool = False
     dropped: list[Dropped] = field(default_factory=list)
     # Landings about which a person has decided, and how.
-    decided: dict[str, str] = field(default_factory=dict)
+    decided: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
         self.weather = draw(self.random)
-        self.began_with = str(self.weather)
+        self.began_with = replace(self.weather)
         self.world = World(self.seed, self.weather, trace=self.trace)
         self.kernel = self.world.kernel
         # In calm weather nothing is lost, and nothing must need the sweeper.
@@ -185,7 +185,7 @@ class Story:
         for manifest in waits_for_person(self.world):
             # Who approved a landing that is still refused does not do so again.
             decide = reject if manifest in self.decided else self.random.choice((approve, reject))
-            self.decided[manifest] = decide.__name__
+            self.decided.setdefault(manifest, []).append(decide.__name__)
             self.world.say(f"{decide.__name__}s {manifest}")
             try:
                 decide(self.world.store, manifest, "so it is", self.world.clock())

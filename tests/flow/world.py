@@ -77,6 +77,8 @@ class World:
         self.notices: list[Notice] = []
         # Errors that chance has injected, by the run or file that met them.
         self.injected: dict[str, Counter[str]] = defaultdict(Counter)
+        # Runs whose job went on after they had given it up.
+        self.outlived: set[str] = set()
         self.running_jobs: Counter[str] = Counter()
         self.job_runs: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
@@ -150,11 +152,13 @@ class World:
     def inject(self, run_id: str, error: str) -> None:
         """Note that chance has let something fail."""
         self.injected[run_id][error] += 1
+        if self.kernel.current.notes.get("job"):
+            self.injected[run_id]["job"] += 1
 
     def work(self, name: str, run_id: str, what: Callable[[], Any], *, after: float = 0) -> Task:
         """Begin a process that faults can meet, on behalf of a run."""
         task = self.kernel.spawn(name, what, after=after)
-        task.notes["run"] = run_id
+        task.notes |= {"run": run_id, "job": self.kernel.current.notes.get("job")}
         return task
 
     # What the states of a machine call.
@@ -222,6 +226,7 @@ class World:
         task = self.work(
             f"{run_id} {job}", run_id, lambda: self._job_run(job, run_id, arguments), after=30
         )
+        task.notes["job"] = True
         try:
             ended = self.kernel.join(task, timeout)
         except Killed:
@@ -231,8 +236,8 @@ class World:
             self._cancel(task)
             self.inject(run_id, "States.Timeout")
             raise StateError("States.Timeout")
-        if isinstance(task.error, Killed) or type(task.error).__name__ in self.injected[run_id]:
-            self.inject(run_id, "States.TaskFailed")
+        if isinstance(task.error, Killed):
+            self.injected[run_id].update(("States.TaskFailed", "job"))
         if task.error is not None:
             cause = {"JobName": job, "ErrorMessage": f"{type(task.error).__name__}: {task.error}"}
             raise StateError("States.TaskFailed", json.dumps(cause))
@@ -252,7 +257,9 @@ class World:
 
     def _cancel(self, task: Task) -> None:
         """What Step Functions does to the job of a state that it gives up: it tries to stop it."""
-        if not self.chance(self.weather.job_outlives):
+        if self.chance(self.weather.job_outlives):
+            self.outlived.add(task.notes["run"])
+        else:
             self.kernel.kill(task)
 
 
