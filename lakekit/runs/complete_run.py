@@ -177,7 +177,7 @@ class _Completion:
         elif failure:
             self._fail(claimed, failure.error, failure.cause)
         elif self._failure:
-            self._fail(claimed, self._failure.error, self._failure.cause)
+            self._fail(claimed, self._failure.error, self._failure.message)
         else:
             self._fail(claimed, "MissingEvidenceError", fault)
 

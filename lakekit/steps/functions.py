@@ -4,6 +4,7 @@ References, never records, and no list that grows: lists are in the run's docume
 jobs are in `jobs`.
 """
 
+import json
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
@@ -117,6 +118,17 @@ class Failure(StepModel):
 
     error: str = Field(alias="Error")
     cause: str = Field(default="", alias="Cause")
+
+    @property
+    def message(self) -> str:
+        """What the job or function itself said: its cause is the JSON of the whole job run."""
+        try:
+            value = json.loads(self.cause)
+        except ValueError:
+            return self.cause
+        if not isinstance(value, dict):
+            return self.cause
+        return str(value.get("ErrorMessage") or value.get("errorMessage") or self.cause)
 
 
 class CompleteRun(OfRun):

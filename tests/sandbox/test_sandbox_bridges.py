@@ -222,3 +222,22 @@ def test_an_event_starts_a_state_machine_with_the_input_of_its_rule(sandbox):
     [found] = until(lambda: machines.list_executions(stateMachineArn=arn)["executions"])
     given = machines.describe_execution(executionArn=found["executionArn"])["input"]
     assert json.loads(given) == {"source": "s"}
+
+
+def messages_of_a_schedule(client: Callable[[str], Any], name: str) -> list[Any]:
+    """Return what an event brings to the queue of a rule that has a schedule and no pattern."""
+    sqs, events = client("sqs"), client("events")
+    url = sqs.create_queue(QueueName=name)["QueueUrl"]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    events.put_rule(Name=name, ScheduleExpression="rate(15 minutes)")
+    events.put_targets(Rule=name, Targets=[{"Id": "1", "Arn": found["Attributes"]["QueueArn"]}])
+    events.put_events(Entries=[{"Source": "s", "DetailType": "d", "Detail": "{}"}])
+    return list(sqs.receive_message(QueueUrl=url).get("Messages", []))
+
+
+def test_moto_still_takes_a_schedule_for_a_rule_that_every_event_matches(moto):
+    assert len(messages_of_a_schedule(moto, "scheduled")) == 1
+
+
+def test_no_event_matches_a_schedule(sandbox):
+    assert messages_of_a_schedule(sandbox.client, "scheduled") == []

@@ -1,7 +1,8 @@
 """EventBridge: rules deliver to SQS, Lambda and Step Functions.
 
 Moto 5.2.5 raises NotImplementedError for Lambda and Step Functions, ignores a target's `Input`
-and a rule's state, and gives times of S3 events as numbers and their `etag` as `eTag`.
+and a rule's state, takes a rule with a schedule for one that every event matches, and gives times
+of S3 events as numbers and their `etag` as `eTag`.
 """
 
 import json
@@ -21,7 +22,9 @@ def install(client: Client) -> None:
     """Deliver the events of this process's rules with these clients."""
 
     def send(rule: Any, original_event: dict[str, Any], transform_input: bool = True) -> None:
-        if rule.state != "ENABLED" or not rule.event_pattern.matches_event(original_event):
+        if rule.state != "ENABLED" or rule.scheduled_expression:
+            return
+        if not rule.event_pattern.matches_event(original_event):
             return
         others = []
         for target in rule.targets:

@@ -6,7 +6,13 @@ import pytest
 
 from lakekit.errors import InvalidStepInputError
 from lakekit.steps.events import StepModel, job_arguments
-from lakekit.steps.functions import CompleteRun, ExtractPagesResult, RecordFailure, StartRun
+from lakekit.steps.functions import (
+    CompleteRun,
+    ExtractPagesResult,
+    Failure,
+    RecordFailure,
+    StartRun,
+)
 from lakekit.steps.jobs import MergeScd2, RebuildTable
 
 START: dict[str, Any] = {
@@ -65,6 +71,21 @@ def test_takes_a_failure_as_a_catch_words_it() -> None:
     failure = RecordFailure.from_event(event).failure
 
     assert failure.to_event() == {"Error": "States.Timeout", "Cause": ""}
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        ('{"Id": "jr_1", "ErrorMessage": "it ended with signal 9"}', "it ended with signal 9"),
+        ('{"errorMessage": "no", "errorType": "X"}', "no"),
+        ('{"Id": "jr_1"}', '{"Id": "jr_1"}'),
+        ("[1]", "[1]"),
+        ("plain", "plain"),
+        ("", ""),
+    ],
+)
+def test_a_failure_says_what_the_job_or_function_said(cause: str, message: str) -> None:
+    assert Failure(error="X", cause=cause).message == message
 
 
 def test_ignores_the_arguments_that_glue_adds() -> None:
