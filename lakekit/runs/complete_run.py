@@ -28,7 +28,7 @@ from lakekit.runs.documents import (
     read_run,
     read_verdicts,
 )
-from lakekit.runs.next_run import back_off, hand_over, recover
+from lakekit.runs.next_run import back_off, close_run, hand_over, recover
 from lakekit.runs.superseded import record_newest
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
 from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure
@@ -80,12 +80,16 @@ def complete_run(
     """Finish what the tables show; again changes nothing and announces again."""
     run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
     found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
+    extracted = not found.failures
     if claim and claim.tables:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
     for each in found.loaded:
         announce(each)
     tables = [each.table for each in claim.tables] if claim else []
     hand_over(flow, run.run_id, run.source.source, tables)
+    if extracted:
+        # An extraction that failed may have left objects, which the sweeper looks for.
+        close_run(flow.store, run.run_id, run.source.source)
     return _result(claim, found)
 
 
