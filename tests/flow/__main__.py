@@ -63,7 +63,9 @@ def main() -> int:
             if found:
                 failed += 1
                 print(f"python -m tests.flow --seed {seed} --trace: {found[0][:300]}", flush=True)
-    print(f"{options.seeds} schedules in {time.monotonic() - begin:.0f} s, {failed} failed; {dict(sums)}")
+    print(
+        f"{options.seeds} schedules in {time.monotonic() - begin:.0f} s, {failed} failed; {dict(sums)}"
+    )
     return bool(failed)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from lakekit.batch import Batch
@@ -12,6 +12,8 @@ from lakekit.table_properties import EXTRACTION_TIME, RUN_ID
 
 _TYPES = {"bigint": "long", "timestamp": "timestamptz"}
 _FILE = 1_000_000
+# How long a snapshot lives at least: longer than a job.
+LIFE = timedelta(hours=2.5)
 
 
 class ConflictError(Exception):
@@ -54,7 +56,9 @@ class Table:
 
     def newest(self) -> str:
         """Return the newest extraction time that main shows, as snapshots have it."""
-        return max((each["summary"].get(EXTRACTION_TIME, "") for each in self.snapshots), default="")
+        return max(
+            (each["summary"].get(EXTRACTION_TIME, "") for each in self.snapshots), default=""
+        )
 
     def commit(self, batch: Batch, run_id: str, base: int | None, at: datetime) -> int:
         """Publish a landing, or raise ConflictError."""
@@ -62,15 +66,19 @@ class Table:
             raise ConflictError
         self.commits.append(Commit(batch.run_id, run_id, batch.extraction_time, at))
         extracted = batch.extraction_time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        return self._append({RUN_ID: batch.run_id, EXTRACTION_TIME: extracted}, self._files() + 1, at)
+        return self._append(
+            {RUN_ID: batch.run_id, EXTRACTION_TIME: extracted}, self._files() + 1, at
+        )
 
     def compact(self, at: datetime, keep: int, is_complete: Callable[[str], bool]) -> None:
         """Rewrite the files into one, and expire all but the newest snapshots.
 
-        Snapshots live for days. By then what they have committed is complete.
+        Snapshots live for days: by then no job is at work that began before them, and what they
+        have committed is complete.
         """
         self._append({"operation": "replace"}, 1, at)
-        while len(self.snapshots) > keep:
+        edge = (at - LIFE).timestamp() * 1000
+        while len(self.snapshots) > keep and self.snapshots[0]["timestamp-ms"] < edge:
             batch = self.snapshots[0]["summary"].get(RUN_ID)
             if batch and not is_complete(batch):
                 return

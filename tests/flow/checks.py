@@ -249,7 +249,7 @@ def _has_reason(story: Story, notice: Notice) -> bool:
         return story.began_with.refused > 0
     if error == "LateExtractError":
         return not story.weather.calm or any(each in notice.message for each in _UNORDERED)
-    if injected["job"]:
+    if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
         return True
     if error in _OF_SERVICE:
         return sum(injected[each] for each in _OF_SERVICE) > _SERVICE

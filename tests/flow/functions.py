@@ -76,9 +76,7 @@ def _route_file(world: "World", event: Event) -> Event:
 def _sweep(world: "World", event: Event) -> Event:
     step = steps.Sweep(started_at=world.clock())
     known = {name: [each.contract for each in found] for name, found in CONTRACTS.items()}
-    return sweep(
-        step, world.flow, world, lambda file: route_step(world, file), known
-    ).to_event()
+    return sweep(step, world.flow, world, lambda file: route_step(world, file), known).to_event()
 
 
 FUNCTIONS: dict[str, Callable[["World", Event], Event]] = {

@@ -56,7 +56,9 @@ def maintain_tables(world: "World", run_id: str, source: str) -> None:
             world.kernel.sleep(world.random.uniform(10, 600))
             with world.request(f"COMPACT {contract.contract}"):
                 table = world.tables[contract.contract]
-                table.compact(world.clock(), world.random.choice((1, 5)), partial(_done, world, table))
+                table.compact(
+                    world.clock(), world.random.choice((1, 5)), partial(_done, world, table)
+                )
         finally:
             world.flow.leases.release(contract.contract, owner)
 

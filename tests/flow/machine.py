@@ -168,15 +168,15 @@ class Interpreter:
                 self._say(f"{execution.name} tries again in {delay:.0f} s after {error.error}")
                 self._kernel.sleep(delay)
 
-    def _delay(
-        self, state: Mapping[str, Any], error: StateError, tries: list[int]
-    ) -> float | None:
+    def _delay(self, state: Mapping[str, Any], error: StateError, tries: list[int]) -> float | None:
         for number, retrier in enumerate(state.get("Retry", [])):
             if not _matches(retrier["ErrorEquals"], error.error):
                 continue
             if tries[number] >= retrier.get("MaxAttempts", 3):
                 return None
-            delay = retrier.get("IntervalSeconds", 1) * retrier.get("BackoffRate", 2) ** tries[number]
+            delay = (
+                retrier.get("IntervalSeconds", 1) * retrier.get("BackoffRate", 2) ** tries[number]
+            )
             delay = min(delay, retrier.get("MaxDelaySeconds", math.inf))
             tries[number] += 1
             full = retrier.get("JitterStrategy") == "FULL"

@@ -73,5 +73,3 @@ class SlowStore(MemoryObjectStore):
     def _note(self, key: str, body: bytes | None) -> None:
         if key.startswith((layout.INDEX, "leases/")):
             self.log.append((self.now(), key, body))
-
-

@@ -33,6 +33,8 @@ MACHINES = ("load_source", "maintain_tables")
 FOLDER = Path(__file__).parents[2] / "state_machines"
 # More than any schedule has a reason for.
 MOST_EXECUTIONS = 500
+# A job that nobody stops is ended by Glue.
+JOB_SECONDS = 7200
 # A function ends so many seconds before its state does.
 _SPARE = 5
 
@@ -251,6 +253,9 @@ class World:
             death = self.random.uniform(0, 1.5 * self.weather.merge_seconds[1])
             self.kernel.spawn(f"death of {task.name}", lambda: self.kernel.kill(task), after=death)
         try:
+            self.kernel.spawn(
+                f"end of {task.name}", lambda: self.kernel.kill(task), after=JOB_SECONDS
+            )
             JOBS[job](self, run_id, arguments["source"])
         finally:
             self.running_jobs[job] -= 1
@@ -339,5 +344,3 @@ def waits_for_person(world: World) -> list[str]:
     prefix = layout.index_prefix("blocked")
     found = [info.key.removeprefix(prefix).split("/") for info in world.plain.list(prefix)]
     return [f"raw/{source}/{table}/{stamp}/manifest.json" for source, table, stamp in found]
-
-
