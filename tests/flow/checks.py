@@ -6,11 +6,12 @@ from datetime import datetime
 
 from lakekit import layout
 from lakekit.aws.lease import Lease
+from lakekit.landing.decisions import Decision
 from lakekit.landing.writer import load_manifest
 from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
 from lakekit.runs.documents import Claim, read_claim
 from lakekit.table_properties import RUN_ID
-from tests.flow.catalog import Table
+from tests.flow.catalog import Commit, Table
 from tests.flow.story import Story
 from tests.flow.world import Notice
 
@@ -107,6 +108,24 @@ def _in_order(story: Story) -> Iterator[str]:
                 yield f"{run_id} merged younger landings of {table.contract.contract} first"
 
 
+def _rejected(story: Story) -> Iterator[str]:
+    """What a person has rejected before a run claimed it is not merged."""
+    claims = {claim.run_id: claim for claim in _claims(story)}
+    for name, table in story.world.tables.items():
+        for commit in table.commits:
+            decided = _rejected_at(story, table, commit)
+            if decided and decided < claims[commit.run_id].leased_at:
+                yield f"{commit.batch} was rejected, and then merged into {name}"
+
+
+def _rejected_at(story: Story, table: Table, commit: Commit) -> datetime | None:
+    name, source = table.contract.contract, table.contract.source
+    marker = layout.rejected_key(layout.raw_prefix(source, name, commit.extraction_time))
+    if marker not in story.world.plain.objects:
+        return None
+    return Decision.parse(story.world.plain.get(marker), name=marker).decided_at
+
+
 def _epochs_grow(story: Story) -> Iterator[str]:
     """Of two runs that commit to a table, the later one had the lease later."""
     claims = {claim.run_id: claim for claim in _claims(story)}
@@ -129,7 +148,9 @@ def _replays(story: Story) -> Iterator[str]:
         except Exception as error:
             yield f"{name} cannot be rebuilt: {type(error).__name__}: {error}"
             continue
-        committed = [each.batch for each in table.commits]
+        # A landing can be rejected between its commit and the end of its run.
+        rejected = {each.batch for each in table.commits if _rejected_at(story, table, each)}
+        committed = [each.batch for each in table.commits if each.batch not in rejected]
         replayed = [batch.run_id for _, batch in runs if batch.run_id in committed]
         if replayed != committed:
             yield f"{name}: a rebuild would replay {replayed}, not {committed}"
@@ -174,6 +195,8 @@ def _wait_short(story: Story) -> Iterator[str]:
             claimed[manifest] = min(claim.leased_at, claimed.get(manifest, claim.leased_at))
     for manifest, spells in _waits(story).items():
         begin = spells[0][0]
+        if manifest not in claimed:  # rejected before
+            continue
         free = _free_after(story, _table_of(manifest), begin)
         late = (claimed[manifest] - free).total_seconds()
         if late > MOST_SECONDS_TO_START:
@@ -248,7 +271,10 @@ def _has_reason(story: Story, notice: Notice) -> bool:
     if error in ("TooManyDeletedError", "TooManyRejectedError"):
         return story.began_with.refused > 0
     if error == "LateExtractError":
-        return not story.weather.calm or any(each in notice.message for each in _UNORDERED)
+        if story.world.outlived:  # what a job committed that its run had given up
+            return True
+        late = (*_UNORDERED, *(() if story.weather.calm else ("raw/shop/visits/",)))
+        return any(each in notice.message for each in late)
     if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
         return True
     if error in _OF_SERVICE:
@@ -259,6 +285,6 @@ def _has_reason(story: Story, notice: Notice) -> bool:
 
 
 CHECKS = (
-    _settled, _nothing_left, _in_order, _epochs_grow, _replays, _bounded, _wait_short,
+    _settled, _nothing_left, _in_order, _rejected, _epochs_grow, _replays, _bounded, _wait_short,
     _no_idle_notices,
 )  # fmt: skip

@@ -18,7 +18,7 @@ from lakekit.errors import (
 from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
 from lakekit.steps.jobs import CreateTablesResult, MergeScd2Result
 from tests.flow.catalog import Commit, ConflictError, Table
-from tests.flow.lake import CONTRACTS, DELETING, REPEATED, kind_of
+from tests.flow.lake import BROKEN_TABLES, CONTRACTS, DELETING, REPEATED, kind_of
 
 if TYPE_CHECKING:
     from tests.flow.world import World
@@ -111,6 +111,9 @@ class _Merge:
             base, published, newest = table.head, table.published(), table.newest()
         if batch.run_id in published:
             return MergeResult(**own, run_id=batch.run_id, snapshot_id=published[batch.run_id])
+        if world.weather.broken == "merge" and self._plan.table in BROKEN_TABLES:
+            world.inject(self._run_id, "CommitConflictError")
+            raise CommitConflictError(f"{self._plan.table}: others write all the time")
         kind = kind_of(self._lines(batch))
         self._refuse(batch, kind, newest)
         world.kernel.sleep(world.random.uniform(*world.weather.merge_seconds))

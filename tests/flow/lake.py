@@ -61,6 +61,16 @@ CONTRACTS: dict[str, tuple[Contract, ...]] = {
 }
 
 
+# What stands where a broken table was: its types cannot become those of a contract.
+OTHER = load_contract(
+    _CONTRACT.format(source=SHOP, name="other", extract="full", sequence="").replace(
+        "type: double", "type: boolean"
+    )
+)
+# One of each source that may be broken: in order of its extracts, and not.
+BROKEN_TABLES = ("prices", "stock")
+
+
 class Records:
     """Makes records, each with an id of its own."""
 

@@ -1,6 +1,7 @@
 """What happens in a schedule: files that arrive, schedules, maintenance, people. Until all is quiet."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -80,6 +81,8 @@ class Story:
         for _ in range(self.random.randint(0, 1)):
             self._at(self._maintenance)
             self._at(self._rebuild)
+        for _ in range(self.random.randint(0, 2)):
+            self._at(self._rejects)
         self._spawn("person", self._person, 10 * MINUTE)
         self._spawn("end of all faults", lambda: clear_up(self.weather), BUSY)
         if self.sweeps:
@@ -194,6 +197,16 @@ class Story:
                 continue
             name = f"decided-{len(self.world.machines['load_source'].executions)}"
             start_if_pending(self.world.flow, manifest.split("/")[1], name, "person")
+
+    def _rejects(self) -> None:
+        """Reject a landing that waits for nobody but the next run."""
+        prefix = layout.index_prefix(PENDING)
+        found = [info.key.removeprefix(prefix) for info in self.world.plain.list(prefix)]
+        if found:
+            manifest = f"raw/{self.random.choice(found)}/manifest.json"
+            self.world.say(f"rejects {manifest}")
+            with suppress(InvalidStepInputError):
+                reject(self.world.store, manifest, "a draft", self.world.clock())
 
     def _come_to_rest(self) -> None:
         """Let people and sweeper put right what is left, as time goes on."""

@@ -34,6 +34,8 @@ class Weather:
     # Per landing: a guard refuses it; it changes nothing.
     refused: float = 0
     repeated: float = 0
+    # A table of each source that cannot be merged into: its job fails, or it is of another schema.
+    broken: str = ""
     # Per execution: people stop it.
     stopped: float = 0
     jobs_at_once: int = 8
@@ -64,8 +66,8 @@ def draw(random: Random) -> Weather:
 
 def clear_up(weather: Weather) -> None:
     """Let nothing fail any more, so that a schedule can come to rest."""
-    for name in _FAULTS:
-        setattr(weather, name, 0)
+    for name, rates in _FAULTS.items():
+        setattr(weather, name, rates[0])
     if weather.pace == "stalls":
         weather.pace = "spread"
 
@@ -83,5 +85,6 @@ _FAULTS = {
     "event_late": (0, 0.3),
     "source_fails": (0, 0.05, 0.2),
     "refused": (0, 0.1, 0.3),
+    "broken": ("", "", "merge", "schema"),
     "stopped": (0, 0.1, 0.3),
 }

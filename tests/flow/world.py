@@ -23,7 +23,7 @@ from tests.flow.catalog import Table
 from tests.flow.functions import FUNCTIONS
 from tests.flow.jobs import JOBS
 from tests.flow.kernel import Kernel, Killed, Task
-from tests.flow.lake import Records
+from tests.flow.lake import BROKEN_TABLES, OTHER, Records
 from tests.flow.machine import Execution, Interpreter, StateError
 from tests.flow.store import SlowStore
 from tests.flow.weather import Weather
@@ -111,6 +111,9 @@ class World:
         """Return a table's metadata, as the catalog does."""
         with self.request(f"TABLE {table}"):
             found = self.tables.get(table)
+            if found and self.weather.broken == "schema" and table in BROKEN_TABLES:
+                self.inject(self.kernel.current.notes["run"], "SchemaMismatchError")
+                return {**found.metadata(), "schemas": Table(OTHER).metadata()["schemas"]}
             return found.metadata() if found else None
 
     def lines(self, address: str) -> list[bytes]:
