@@ -7,6 +7,7 @@ import traceback
 from collections import Counter
 
 from tests.flow.checks import faults
+from tests.flow.guards import GUARDS, without
 from tests.flow.story import Story
 
 
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=300, help="how many schedules")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="only this one")
+    parser.add_argument("--without", choices=GUARDS, help="take a guard out", metavar="GUARD")
     parser.add_argument("--trace", action="store_true", help="print what happened")
     options = parser.parse_args()
     if options.seed is not None:
