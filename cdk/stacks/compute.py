@@ -105,9 +105,7 @@ class ComputeStack(Stack):
         self.functions["extract_pages"].allow(
             iam.PolicyStatement(
                 actions=["secretsmanager:GetSecretValue"],
-                resources=[
-                    f"arn:aws:secretsmanager:{place}:secret:lakekit/{environment.environment}/*"
-                ],
+                resources=[f"arn:aws:secretsmanager:{place}:secret:{environment.secrets}*"],
             )
         )
         for step in ("plan_tables", "complete_run"):

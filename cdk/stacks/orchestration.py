@@ -1,5 +1,6 @@
 """What starts and chains the steps: state machines, schedules, the inbox, failure notices."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import Failures
 from cdk.constructs.inbox import Inbox, queue
 from cdk.constructs.machine import Machine
-from cdk.constructs.schedules import Schedules, read_schedules
+from cdk.constructs.schedules import Schedules
 from cdk.stacks.compute import ComputeStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
+from lakekit.config.source import Source
 
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
 
@@ -29,12 +31,13 @@ def token(step: str, kind: str) -> str:
 
 
 class OrchestrationStack(Stack):
-    def __init__(
+    def __init__(  # noqa: PLR0913  options by name
         self,
         scope: Construct,
         id: str,
         *,
         environment: Environment,
+        sources: Iterable[Source],
         root: Path,
         storage: StorageStack,
         compute: ComputeStack,
@@ -60,7 +63,7 @@ class OrchestrationStack(Stack):
             self,
             "schedules",
             environment=environment,
-            sources=read_schedules(root / "config"),
+            sources=sources,
             machine=self.load_source,
             dead_letters=unscheduled,
         )

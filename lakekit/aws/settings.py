@@ -15,9 +15,10 @@ from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
+from lakekit.config.environment import EnvironmentName
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
-from lakekit.errors import InvalidEnvironmentError
+from lakekit.errors import InvalidEnvironmentError, UnknownSourceError
 from lakekit.models import Model, Name, describe_faults
 
 PREFIX = "LAKEKIT_"
@@ -30,7 +31,7 @@ class Settings(Model):
     base_urls: addresses that replace those of the sources, by source.
     """
 
-    environment: Name
+    environment: EnvironmentName
     landing_bucket: str
     database: Name
     warehouse: str
@@ -50,8 +51,16 @@ class Settings(Model):
         return Leases(self.store, utc_now)
 
     def source(self, name: str) -> Source:
-        """Return a source, at the address at which this environment finds it."""
+        """Return a source, at the address at which this environment finds it.
+
+        Raises:
+            UnknownSourceError: It does not exist, or not in this environment.
+        """
         source = config.read_source(self._folder, name)
+        if not source.is_deployed_to(self.environment):
+            raise UnknownSourceError(
+                f"sources/{name}.yaml: environments does not name {self.environment}"
+            )
         if name not in self.base_urls:
             return source
         moved = {"base_url": self.base_urls[name]}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import StringConstraints, ValidationError
 
@@ -12,6 +12,8 @@ from lakekit.models import Model, describe_faults
 
 RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$")]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+# Who started a run.
+Origin = Literal["person", "schedule", "file", "next", "sweep"]
 
 
 class StepModel(Model):

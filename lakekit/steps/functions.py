@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field
 
 from lakekit.models import Name
-from lakekit.steps.events import Key, RunId, StepModel
+from lakekit.steps.events import Key, Origin, RunId, StepModel
 
 
 class LoadRequest(StepModel):
@@ -21,6 +21,7 @@ class LoadRequest(StepModel):
     source: Name
     extraction_time: AwareDatetime | None = None
     manifests: tuple[Key, ...] | None = None
+    origin: Origin = "person"
     started_by: str | None = Field(None, alias="AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
 
 

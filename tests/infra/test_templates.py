@@ -92,12 +92,15 @@ def test_machines_get_the_definition_files_unchanged(stacks: Stacks) -> None:
     assert sorted(definitions) == sorted(files)
 
 
-@pytest.mark.parametrize(("name", "state"), [("dev", "DISABLED"), ("prod", "ENABLED")])
-def test_a_source_with_a_schedule_gets_a_rule_that_dev_disables(
-    environments: dict[str, Stacks], name: str, state: str
+def test_the_example_source_is_of_dev_which_the_sandbox_deploys_and_of_no_other(
+    environments: dict[str, Stacks],
 ) -> None:
-    expected = {"ScheduleExpression": "cron(0 6 * * ? *)", "State": state}
-    environments[name]["orchestration"].has_resource_properties("AWS::Events::Rule", expected)
+    scheduled = {
+        name: len(stacks["orchestration"].find_resources("AWS::Scheduler::Schedule"))
+        for name, stacks in environments.items()
+    }
+
+    assert scheduled == {"dev": 1, "prod": 0, "staging": 0}
 
 
 def test_a_dropped_file_reaches_route_file_through_a_queue(stacks: Stacks) -> None:
