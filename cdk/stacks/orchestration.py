@@ -57,6 +57,7 @@ class OrchestrationStack(Stack):
         self.maintain_tables.grant_start_execution(self.load_source)
         for machine in (self.load_source, self.maintain_tables):
             self._grant(machine)
+            self.failures.alarm_time_outs(machine, machine.node.id)
         unscheduled = queue(self, environment, "schedules_dead", days=14)
         self.failures.alarm(unscheduled, "schedules_dead")
         Schedules(

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import boto3
-from pydantic import Field, Json, ValidationError
+from pydantic import Field, Json, PositiveInt, ValidationError
 
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
@@ -35,6 +35,7 @@ class Settings(Model):
     landing_bucket: str
     database: Name
     warehouse: str
+    lease_seconds: PositiveInt
     load_source_arn: str = ""
     maintain_tables_arn: str = ""
     config: Path | None = None
@@ -46,9 +47,14 @@ class Settings(Model):
         return S3ObjectStore(self.landing_bucket, client("s3"))
 
     @property
+    def lease_lifetime(self) -> timedelta:
+        """After how long the lease of a table is free by itself."""
+        return timedelta(seconds=self.lease_seconds)
+
+    @property
     def leases(self) -> Leases:
         """The leases of tables, for who only gives them back."""
-        return Leases(self.store, utc_now)
+        return Leases(self.store, utc_now, lifetime=self.lease_lifetime)
 
     def source(self, name: str) -> Source:
         """Return a source, at the address at which this environment finds it.

@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from lakekit.config.timeouts import TimeOuts, derive_timeouts
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults, parse_yaml
 
@@ -120,6 +121,12 @@ class Environment(Model):
     def secrets(self) -> str:
         """What the names of the secrets begin with that sources may use."""
         return f"{self.prefix}/{self.environment}/"
+
+    @property
+    def timeouts(self) -> TimeOuts:
+        """How long jobs, states, leases and executions may last."""
+        return derive_timeouts(self.jobs.timeout_minutes)
+
 
 def environment_names(folder: Path = FOLDER) -> list[str]:
     """Return the environments of a project: the names of their files."""

@@ -18,7 +18,9 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         Executions(settings.load_source_arn, client("stepfunctions")),
         Executions(settings.maintain_tables_arn, client("stepfunctions")),
     )
-    leases = Leases(settings.store, utc_now, is_running=owners.is_running)
+    leases = Leases(
+        settings.store, utc_now, lifetime=settings.lease_lifetime, is_running=owners.is_running
+    )
     source, contracts = settings.source(step.source), settings.contracts(step.source)
     result = start_run(step, settings.store, leases, source, contracts, clock=utc_now)
     return result.to_event()

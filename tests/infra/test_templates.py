@@ -1,6 +1,7 @@
 """The templates of the environments."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,14 @@ def test_no_table_is_in_a_template(stacks: Stacks) -> None:
         template.resource_count_is("AWS::Glue::Table", 0)
 
 
-def test_machines_get_the_definition_files_unchanged(stacks: Stacks) -> None:
+def test_machines_get_the_definition_files_unchanged_but_for_time_outs(stacks: Stacks) -> None:
     machines = stacks["orchestration"].find_resources("AWS::StepFunctions::StateMachine")
     definitions = [m["Properties"]["DefinitionString"] for m in machines.values()]
     files = [path.read_text() for path in (ROOT / "state_machines").glob("*.asl.json")]
-    assert sorted(definitions) == sorted(files)
+    seconds = re.compile(r'"TimeoutSeconds": ("\$\{\w+\}"|\d+)')
+    assert sorted(seconds.sub("", text) for text in definitions) == sorted(
+        seconds.sub("", text) for text in files
+    )
 
 
 def test_the_example_source_is_of_dev_which_the_sandbox_deploys_and_of_no_other(
@@ -142,6 +146,26 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
             "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [dead, "QueueName"]}}],
             "Threshold": 1,
             "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+            "AlarmActions": [{"Ref": topic}],
+        },
+    )
+
+
+@pytest.mark.parametrize("machine", ["load_source", "maintain_tables"])
+def test_an_execution_that_times_out_notifies_the_failure_topic(
+    stacks: Stacks, machine: str
+) -> None:
+    template = stacks["orchestration"]
+    [topic] = template.find_resources("AWS::SNS::Topic")
+    machines = template.find_resources("AWS::StepFunctions::StateMachine").items()
+    [id] = [id for id, m in machines if m["Properties"]["StateMachineName"].endswith(machine)]
+
+    template.has_resource_properties(
+        "AWS::CloudWatch::Alarm",
+        {
+            "MetricName": "ExecutionsTimedOut",
+            "Dimensions": [{"Name": "StateMachineArn", "Value": {"Ref": id}}],
+            "Threshold": 1,
             "AlarmActions": [{"Ref": topic}],
         },
     )

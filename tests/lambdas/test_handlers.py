@@ -12,7 +12,6 @@ from werkzeug import Request, Response
 
 from lakekit import layout
 from lakekit.aws import settings
-from lakekit.aws.lease import Leases
 from lakekit.batch import MergeResult
 from lakekit.errors import (
     InvalidEnvironmentError,
@@ -114,7 +113,7 @@ def test_the_lease_of_maintenance_is_respected_until_its_execution_ends(
 ) -> None:
     """iceberg #9521: "Glue detected concurrent update" when two rewrites run at one time."""
     account.sfn.start_execution(stateMachineArn=MAINTENANCE, name="care", input="{}")
-    Leases(settings.read_settings().store, settings.utc_now).acquire("orders", "maintain-care")
+    settings.read_settings().leases.acquire("orders", "maintain-care")
 
     with pytest.raises(TableBusyError, match="maintain-care"):
         account.call("start_run", event("start_run"))

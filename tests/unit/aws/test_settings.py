@@ -12,6 +12,7 @@ ENVIRONMENT = {
     "LAKEKIT_LANDING_BUCKET": "b",
     "LAKEKIT_DATABASE": "d",
     "LAKEKIT_WAREHOUSE": "s3://w",
+    "LAKEKIT_LEASE_SECONDS": "3600",
 }
 
 
@@ -38,6 +39,7 @@ def test_a_source_of_other_environments_is_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "path"),
     [
+        ({"LAKEKIT_LEASE_SECONDS": "0"}, "lease_seconds"),
         ({"LAKEKIT_DATABASE": ""}, "database"),
         ({"LAKEKIT_BASE_URLS": "nonsense"}, "base_urls"),
     ],
