@@ -1,19 +1,30 @@
 """The base of every model, and the loader of YAML files: strict, and with all errors at once."""
 
+import re
 import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
 
 MAX_FILE_BYTES = 1_000_000
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+
+def _check_name(name: str) -> str:
+    if not re.fullmatch("[a-z][a-z0-9_]{0,62}", name):
+        raise ValueError(
+            "must be lower-case letters, digits and underscores, begin with a letter and have at "
+            "most 63 characters"
+        )
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name)]
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Path = tuple[str | int, ...]
 BETWEEN_FIELDS = "between_fields"
