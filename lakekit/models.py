@@ -15,16 +15,13 @@ from lakekit.errors import InvalidContractError, TerminalError
 MAX_FILE_BYTES = 1_000_000
 
 
-def _check_name(name: str) -> str:
-    if not re.fullmatch("[a-z][a-z0-9_]{0,62}", name):
-        raise ValueError(
-            "must be lower-case letters, digits and underscores, begin with a letter and have at "
-            "most 63 characters"
-        )
-    return name
+def _is_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", text):
+        raise ValueError("must be at most 63 lower-case letters, digits and _, a letter first")
+    return text
 
 
-Name = Annotated[str, AfterValidator(_check_name)]
+Name = Annotated[str, AfterValidator(_is_name)]
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Path = tuple[str | int, ...]
 BETWEEN_FIELDS = "between_fields"

@@ -201,8 +201,7 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
 
     file.write_text(file.read_text().replace("source: ", "source: s"))
     assert check(file).stderr == (
-        f"{file}: source: must be lower-case letters, digits and underscores, begin with a letter "
-        "and have at most 63 characters\n"
+        f"{file}: source: must be at most 63 lower-case letters, digits and _, a letter first\n"
     )
 
 
