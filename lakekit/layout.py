@@ -100,9 +100,9 @@ def prefix_of(manifest_key: str) -> str:
     return manifest_key.removesuffix("manifest.json")
 
 
-def progress_key(prefix: str) -> str:
-    """Return the key of an unfinished extraction's progress."""
-    return f"{prefix}.progress.json"
+def progress_key(prefix: str, run_id: str) -> str:
+    """Return the key of how far a run has come with an extraction."""
+    return f"{prefix}.progress-{_segment(run_id)}.json"
 
 
 def run_of(key: str) -> str:

@@ -86,10 +86,12 @@ class Leases:
         try:
             self._store.put(lease_key(lease.table), body, if_absent=etag is None, if_match=etag)
         except PreconditionFailedError:
-            # A PUT that was repeated after a lost answer fails against its own first try.
+            # A PUT that was repeated after a lost answer fails against its own first try, and two
+            # attempts of one step have one owner.
             held, _ = self._read(lease.table)
-            if held != lease:
+            if held is None or held.owner != lease.owner or held.expires_at <= self._clock():
                 raise _busy(held or lease) from None
+            return held
         return lease
 
     @staticmethod

@@ -50,6 +50,12 @@ def unblock(store: ObjectStore, manifest: str) -> None:
     store.delete(layout.index_key(BLOCKED, manifest))
 
 
+def is_indexed(store: ObjectStore, manifest: str) -> bool:
+    """Say whether a landing waits for a run or for a person."""
+    keys = (layout.index_key(state, manifest) for state in (PENDING, BLOCKED))
+    return any(store.head(key) for key in keys)
+
+
 def tables_with(store: ObjectStore, state: str, source: str) -> list[str]:
     """Return the tables of a source with landings in a state."""
     return list(store.folders(layout.index_prefix(state, source)))

@@ -89,7 +89,7 @@ class _Claiming:
 
 def _release_others(made: Claim, kept: Claim, leases: TableLeases) -> None:
     """Give back what an attempt took whose claim another attempt had written already."""
-    for table in {each.table for each in made.tables} - {each.table for each in kept.tables}:
+    for table in sorted({each.table for each in made.tables} - {e.table for e in kept.tables}):
         leases.release(table, made.run_id)
 
 

@@ -28,7 +28,7 @@ from lakekit.runs.documents import (
     read_run,
     read_verdicts,
 )
-from lakekit.runs.next_run import back_off, hand_over, recover
+from lakekit.runs.next_run import back_off, close_run, hand_over, recover
 from lakekit.runs.superseded import record_newest
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
 from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure
@@ -80,12 +80,16 @@ def complete_run(
     """Finish what the tables show; again changes nothing and announces again."""
     run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
     found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
+    extracted = not found.failures
     if claim and claim.tables:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
     for each in found.loaded:
         announce(each)
     tables = [each.table for each in claim.tables] if claim else []
     hand_over(flow, run.run_id, run.source.source, tables)
+    if extracted:
+        # An extraction that failed may have left objects, which the sweeper looks for.
+        close_run(flow.store, run.run_id, run.source.source)
     return _result(claim, found)
 
 
@@ -131,19 +135,43 @@ class _Completion:
     def _merged(self, claimed: ClaimedTable, plan: TablePlan, good: list[str]) -> None:
         """Complete the landings up to the first whose batch has no evidence."""
         metadata = self._catalog.metadata(plan.table) or {}
-        merges = _merges(self._store, self._run, plan)
+        merges = self._merges(plan, metadata)
         faults = {
             b.run_id: fault
             for b in plan.batches
             if (fault := _fault(self._claim, b, merges.get(b.run_id), metadata))
         }
         lacking = [key for key in good if self._run_id(key) in faults]
-        self._finish(claimed, [key for key in good if key not in lacking], ended=not lacking)
+        done = [key for key in good if key not in lacking]
+        self._finish(claimed, done, recovered=bool(done) or not lacking)
         if merges:
             self._found.loaded.append(_summary(self._run, plan, merges, metadata))
         self._found.maintain |= bool(metadata) and wants_maintenance(plan.contract, metadata)
         if lacking:
             self._refuse(claimed, lacking[0], faults[self._run_id(lacking[0])])
+
+    def _merges(self, plan: TablePlan, metadata: Metadata) -> dict[str, MergeResult]:
+        """Return what was done to a table, by batch.
+
+        A job that died after a commit could not say so. Its snapshot does, until it expires: for a
+        rebuild it is kept as a result.
+        """
+        merges = _merges(self._store, self._run, plan)
+        shown = _snapshots(metadata)
+        died = [b.run_id for b in plan.batches if b.run_id in shown and b.run_id not in merges]
+        if died:
+            merges |= {run_id: self._merge_of(plan, run_id, shown[run_id]) for run_id in died}
+            done = tuple(merges[b.run_id] for b in plan.batches if b.run_id in merges)
+            key = layout.result_key(self._run.run_id, "merge_scd2", plan.table)
+            self._store.put(key, MergeScd2Result(table=plan.table, merges=done).to_json())
+        return merges
+
+    def _merge_of(self, plan: TablePlan, run_id: str, snapshot: Metadata) -> MergeResult:
+        # What is older was committed by a run before this one.
+        own = snapshot["timestamp-ms"] >= self._claim.leased_at.timestamp() * 1000
+        return MergeResult(
+            table=plan.table, run_id=run_id, snapshot_id=snapshot["snapshot-id"], committed=own
+        )
 
     def _refuse(self, claimed: ClaimedTable, manifest: str, fault: str) -> None:
         """Block the first landing that is not merged if its error says so, else back off."""
@@ -164,14 +192,14 @@ class _Completion:
                 return found
         return None
 
-    def _finish(self, claimed: ClaimedTable, keys: list[str], *, ended: bool = True) -> None:
+    def _finish(self, claimed: ClaimedTable, keys: list[str], *, recovered: bool = True) -> None:
         manifests = [load_manifest(self._store, key) for key in keys]
         record_newest(self._store, self._run.contract(claimed.table), manifests)
         for key in keys:
             marker = layout.complete_key(layout.prefix_of(key))
             put_once(self._store, marker, self._run.run_id.encode())
             remove_entry(self._store, key)
-        if ended:
+        if recovered:
             recover(self._store, self._run.source.source, claimed.table)
 
     def _block(self, manifest: str, error: str, cause: str) -> None:
@@ -218,6 +246,15 @@ def _merges(store: ObjectStore, run: Run, plan: TablePlan) -> dict[str, MergeRes
     return {each.run_id: each for each in found.merges} if found else {}
 
 
+def _snapshots(metadata: Metadata) -> dict[str, Metadata]:
+    """Return the runs that main shows, each with the snapshot that has it."""
+    return {
+        run_id: each
+        for each in main_ancestry(metadata)
+        for run_id in runs_in(each.get("summary", {}))
+    }
+
+
 def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:
     """Return why a batch has no evidence, or None if it has.
 
@@ -229,7 +266,7 @@ def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Meta
       ancestor that is left is younger than the claim, because expiry takes the oldest first.
     """
     chain = main_ancestry(metadata)
-    if any(batch.run_id in runs_in(each.get("summary", {})) for each in chain):
+    if batch.run_id in _snapshots(metadata):
         return None
     if merge is None:
         return f"no snapshot and no result of batch {batch.run_id}"

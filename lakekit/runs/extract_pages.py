@@ -5,7 +5,7 @@ from collections.abc import Callable
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
-from lakekit.errors import LandingCorruptError, TransientError
+from lakekit.errors import LandingCorruptError, SourceThrottledError, SourceUnavailableError
 from lakekit.extract import Page, SourceClient
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.pages import endpoint_url
@@ -59,7 +59,7 @@ class _Extraction:
         self._run = run
         self._contract = contract
         self._store = store
-        self._key = layout.progress_key(prefix)
+        self._key = layout.progress_key(prefix, run.run_id)
         found = self._stored()
         self._pages = found.pages if found else 0
         self._resume = found.resume if found else None
@@ -75,7 +75,7 @@ class _Extraction:
                 self._keep(page)
                 if not page.last and remaining_seconds() < reserve:
                     return self._pause()
-        except TransientError:
+        except (SourceThrottledError, SourceUnavailableError):
             if self._pages:
                 self._pause()  # the retry goes on from here
             raise
@@ -116,14 +116,16 @@ class _Extraction:
             rows=sum(part.rows for part in parts),
             parts=parts,
         )
-        return _result(manifest, publish(self._store, manifest))
+        try:
+            return _result(manifest, publish(self._store, manifest))
+        except LandingCorruptError:
+            # Two runs may have one extraction time, as when an event comes twice: the first landed.
+            return _landed_before(self._store, manifest.prefix, manifest.request.url)
 
     def _stored(self) -> Progress | None:
         if self._store.head(self._key) is None:
             return None
-        progress = read_document(self._store, self._key, Progress)
-        # The pages of another run are of another time: pages of two times do not mix.
-        return progress if progress.run_id == self._run.run_id else None
+        return read_document(self._store, self._key, Progress)
 
 
 def _landed_before(store: ObjectStore, prefix: str, url: str) -> ExtractPagesResult:

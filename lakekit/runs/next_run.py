@@ -37,7 +37,7 @@ def hand_over(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> bo
         Whether a run was started.
     """
     held = [*tables]
-    let_go(flow, run_id, source, held)
+    give_back(flow, run_id, held)
     return bool(held) and start_if_pending(flow, source, next_name(run_id), "next")
 
 
@@ -53,11 +53,15 @@ def after_maintenance(flow: Flow, run_id: str, source: str) -> bool:
     return start_if_pending(flow, source, next_name(run_id), "next")
 
 
-def let_go(flow: Flow, run_id: str, source: str, tables: Iterable[str]) -> None:
-    """Give the tables of a run back; it has ended."""
+def give_back(flow: Flow, run_id: str, tables: Iterable[str]) -> None:
+    """Give the tables of a run back."""
     for table in tables:
         flow.leases.release(table, run_id)
-    flow.store.delete(layout.open_run_key(source, run_id))
+
+
+def close_run(store: ObjectStore, run_id: str, source: str) -> None:
+    """Note that a run has left nothing behind: all that it landed is in the index."""
+    store.delete(layout.open_run_key(source, run_id))
 
 
 def next_name(run_id: str) -> str:

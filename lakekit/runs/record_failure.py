@@ -4,7 +4,7 @@ from lakekit import layout
 from lakekit.landing.index import PENDING, tables_with
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import FailureRecord, read_claim
-from lakekit.runs.next_run import back_off, hand_over, let_go
+from lakekit.runs.next_run import back_off, give_back, hand_over
 from lakekit.steps.functions import RecordFailure, RecordFailureResult
 
 
@@ -12,7 +12,7 @@ def record_failure(step: RecordFailure, flow: Flow) -> RecordFailureResult:
     """Write the error. Unless only an endpoint failed, let the tables go, and start the next run.
 
     The landings of the run stay pending. Its tables are left alone for a while, so that a cause
-    that stays does not start runs without end.
+    that stays does not start runs without end. The sweeper looks for what the run has left behind.
     """
     record = FailureRecord(
         run_id=step.run_id,
@@ -24,15 +24,15 @@ def record_failure(step: RecordFailure, flow: Flow) -> RecordFailureResult:
     )
     key = keep(flow.store, record)
     if step.endpoint is None:
-        _let_go(step, flow)
+        _give_back(step, flow)
     return RecordFailureResult(key=key)
 
 
-def _let_go(step: RecordFailure, flow: Flow) -> None:
+def _give_back(step: RecordFailure, flow: Flow) -> None:
     claim = read_claim(flow.store, step.run_id)
     if claim is None:
         # It may have taken leases before it could write its claim.
-        let_go(flow, step.run_id, step.source, tables_with(flow.store, PENDING, step.source))
+        give_back(flow, step.run_id, tables_with(flow.store, PENDING, step.source))
         return
     tables = [each.table for each in claim.tables]
     for table in tables:

@@ -10,10 +10,18 @@ from datetime import datetime, timedelta
 
 from lakekit import layout
 from lakekit.errors import LakekitError, LandingCorruptError
-from lakekit.landing.index import BLOCKED, PENDING, oldest, remove_entry, tables_with
+from lakekit.landing.index import (
+    BLOCKED,
+    PENDING,
+    is_indexed,
+    oldest,
+    remove_entry,
+    tables_with,
+)
+from lakekit.landing.writer import load_manifest, publish
 from lakekit.ports import Flow, ObjectInfo, ObjectStore, TableCatalog
 from lakekit.runs.documents import read_claim, read_run
-from lakekit.runs.next_run import let_go, start_if_pending
+from lakekit.runs.next_run import close_run, give_back, start_if_pending
 from lakekit.runs.validate_landing import is_decided
 from lakekit.steps.functions import RouteFile, Sweep, SweepResult
 
@@ -90,7 +98,7 @@ def _unrouted(now: datetime, store: ObjectStore) -> Iterator[ObjectInfo]:
 
 
 def _close_ended(flow: Flow, catalog: TableCatalog, found: list[str]) -> int:
-    """Let the tables of runs go whose executions ended without doing so."""
+    """Put right what runs have left behind whose executions ended before they were through."""
     closed = 0
     for source in flow.store.folders(layout.index_prefix("open")):
         prefix = layout.index_prefix("open", source)
@@ -105,18 +113,22 @@ def _close_ended(flow: Flow, catalog: TableCatalog, found: list[str]) -> int:
 def _close(flow: Flow, catalog: TableCatalog, source: str, run_id: str, found: list[str]) -> None:
     claim = read_claim(flow.store, run_id)
     tables = [each.table for each in claim.tables] if claim else []
-    found.append(f"{run_id}: its execution has ended without letting its tables go")
+    found.append(f"{run_id}: has ended before it was through")
     found.extend(_left_behind(flow.store, run_id))
     found.extend(
         f"{table}: has branches of merges that did not end: {', '.join(branches)}"
         for table in tables
         if (branches := _branches(catalog, table))
     )
-    let_go(flow, run_id, source, tables)
+    give_back(flow, run_id, tables)
+    close_run(flow.store, run_id, source)
 
 
 def _left_behind(store: ObjectStore, run_id: str) -> Iterator[str]:
-    """Yield the folders of an ended run's extraction that have objects, but no manifest."""
+    """Yield the folders of an ended run's extraction that have objects, but no manifest.
+
+    Put landings into the index that it has landed, and could not put there.
+    """
     try:
         run = read_run(store, run_id)
     except LandingCorruptError:
@@ -124,8 +136,11 @@ def _left_behind(store: ObjectStore, run_id: str) -> Iterator[str]:
     for contract in run.contracts:
         prefix = layout.raw_prefix(contract.source, contract.contract, run.extraction_time)
         keys = {info.key for info in store.list(prefix)}
-        if keys and layout.manifest_key(prefix) not in keys:
+        manifest = layout.manifest_key(prefix)
+        if keys and manifest not in keys:
             yield f"{prefix}: has objects of an extraction that did not end"
+        elif keys and not is_indexed(store, manifest) and not is_decided(store, manifest):
+            publish(store, load_manifest(store, manifest))
 
 
 def _branches(catalog: TableCatalog, table: str) -> list[str]:

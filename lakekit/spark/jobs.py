@@ -55,7 +55,8 @@ def merge_tables(
 ) -> None:
     """Merge every batch that the plan names, those of one table in their order.
 
-    The result of what was merged is kept also if a later batch of the table fails.
+    What was merged is kept before the next batch begins: a job may fail or be killed in it, and a
+    batch that changed nothing has no other evidence.
     """
     keep = _Keeper(store, arguments, "merge_scd2", clock)
 
@@ -63,15 +64,11 @@ def merge_tables(
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
         done = MergeScd2Result(table=plan.table, merges=())
-        try:
-            for batch in plan.batches:
-                merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
-                done = done.model_copy(update={"merges": (*done.merges, merged)})
-        except Exception:
+        for batch in plan.batches:
             if done.merges:
-                # Otherwise the next run, which finds them merged, would seem to have merged them.
                 keep(plan.table, done)
-            raise
+            merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
+            done = done.model_copy(update={"merges": (*done.merges, merged)})
         return done
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]

@@ -20,7 +20,7 @@ def test_gives_every_key_its_own_place() -> None:
     prefix = layout.raw_prefix("s", "e", datetime(2024, 8, 6, tzinfo=UTC))
     keys = [
         layout.part_key(prefix, 0), layout.manifest_key(prefix), layout.pending_key(prefix),
-        layout.complete_key(prefix), layout.progress_key(prefix), layout.run_key("r"),
+        layout.complete_key(prefix), layout.progress_key(prefix, "r"), layout.run_key("r"),
         layout.plan_key("r"), layout.result_key("r", "merge", "t"), layout.failure_key("r"),
         layout.lease_key("t"), layout.inbox_prefix("s", "e"),
     ]  # fmt: skip

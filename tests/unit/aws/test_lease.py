@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,19 @@ def test_loses_against_an_owner_that_was_faster(clock: ManualClock) -> None:
 
     with pytest.raises(TableBusyError):
         Leases(store, clock, lifetime=timedelta(minutes=1)).acquire("t", "slow")
+
+
+def test_two_attempts_of_one_owner_do_not_keep_each_other_out(clock: ManualClock) -> None:
+    class OvertakenStore(MemoryObjectStore):
+        def put(self, key: str, body: bytes, **condition: Any) -> str:
+            if not self.objects:
+                clock.advance(1)
+                other = MemoryObjectStore()
+                Leases(other, clock).acquire("t", "a")
+                self.objects = other.objects
+            return super().put(key, body, **condition)
+
+    leases = Leases(OvertakenStore(), clock)
+
+    assert leases.acquire("t", "a").epoch == 1
+    assert leases.holder("t") == "a"

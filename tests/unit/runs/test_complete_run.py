@@ -1,5 +1,6 @@
 """A run of two tables: what is complete, blocked or failed when it ends, and what comes next."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -165,7 +166,7 @@ def test_announces_for_every_table_what_was_done(story: Story) -> None:
 
     story.complete()
 
-    [first] = story.announced
+    first, _ = story.announced
     assert (first.table, first.opened, first.closed, first.quarantined) == ("orders", 3, 2, 1)
     assert first.snapshot_id == 2
 
@@ -177,7 +178,7 @@ def test_a_second_time_it_announces_again_and_changes_nothing(story: Story) -> N
 
     assert story.complete() == first
     assert story.store.objects == before
-    assert len(story.announced) == 2
+    assert len(story.announced) == 4
 
 
 def test_keeps_the_newest_landings_for_those_that_come_late(story: Story) -> None:
@@ -220,6 +221,38 @@ def test_a_success_ends_the_pauses(story: Story) -> None:
     story.complete()
 
     assert story.world.keys("index/backoff/") == []
+
+
+def test_a_landing_more_ends_the_pauses_too(story: Story) -> None:
+    """A backlog that is longer than a job may run is merged run by run, without pauses between."""
+    back_off(story.store, "shop", "orders", "q", NOON)
+    later = landed(story.store, {"id": 2}, hour=13, run_id="later")
+    story.keys = (story.keys[0], later)
+    story.claim = claimed(story.store, *story.keys)
+    story.plan()
+
+    story.complete(Failure(Error="States.Timeout"))
+
+    found = read_document(story.store, layout.backoff_key("shop", "orders"), Backoff)
+    assert (story.completed(), found.failures) == ([story.keys[0]], 1)
+    assert list(story.world.executions.started) == [next_name("r")]
+
+
+@pytest.mark.parametrize(("leased_at", "own"), [(NOON, True), (NOON.replace(hour=13), False)])
+def test_what_main_shows_of_a_job_that_died_is_kept_for_a_rebuild(
+    story: Story, leased_at: datetime, own: bool
+) -> None:
+    """Snapshots expire; without a result nothing would say when the landing was merged."""
+    claim = story.claim.model_copy(update={"leased_at": leased_at})
+    story.store.put(layout.claim_key("r"), claim.to_json())
+
+    story.complete(JOB)
+
+    found = read_document(
+        story.store, layout.result_key("r", "merge_scd2", "orders"), MergeScd2Result
+    )
+    [merge] = found.merges
+    assert (merge.run_id, merge.snapshot_id, merge.committed) == ("r", 2, own)
 
 
 def test_a_failed_job_names_the_error_of_its_table_and_its_neighbour_is_complete(
@@ -300,6 +333,8 @@ def test_an_endpoint_that_could_not_be_extracted_is_a_failure(story: Story) -> N
     assert (result.outcome, result.error) == ("failed", "SourceRejectedError")
     assert result.cause == "orders: SourceRejectedError: 401"
     assert story.completed() == list(story.keys)
+    # For the sweeper: the extraction may have left objects behind.
+    assert story.world.keys("index/open/") == [layout.open_run_key("shop", "r")]
 
 
 def test_what_it_says_of_many_errors_is_bounded(story: Story) -> None:

@@ -1,6 +1,6 @@
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from lakekit.errors import (
     SourceUnavailableError,
     StorageUnavailableError,
 )
+from lakekit.extract import Answer
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.extract_pages import extract_pages
 from lakekit.steps.functions import ExtractPages, ExtractPagesResult
@@ -125,7 +126,23 @@ def test_an_interrupted_source_is_asked_again_only_for_what_is_missing() -> None
     assert story.api.asked == [1, 2, 3, 3, 4]
 
 
-@pytest.mark.parametrize("lost", [layout.progress_key(PREFIX), layout.manifest_key(PREFIX)])
+def test_a_bucket_that_fails_in_the_middle_is_named_and_the_call_is_repeated() -> None:
+    class Failing(MemoryObjectStore):
+        def put(self, key: str, body: bytes, **condition: Any) -> str:
+            if key.endswith(".gz"):
+                raise StorageUnavailableError(key)
+            return super().put(key, body, **condition)
+
+    story = Story(Api(4))
+    story.store.__class__ = Failing
+    with pytest.raises(StorageUnavailableError, match="part-00000"):
+        story.call(seconds=0)
+    story.store.__class__ = MemoryObjectStore
+
+    assert story.ids(story.call()) == ALL_OF_FOUR
+
+
+@pytest.mark.parametrize("lost", [layout.progress_key(PREFIX, "r"), layout.manifest_key(PREFIX)])
 def test_what_is_known_of_a_run_but_cannot_be_read_does_not_count_as_nothing(lost: str) -> None:
     """dlt-saga #255: swallowed errors of its state make it extract everything again, silently."""
 
@@ -136,7 +153,7 @@ def test_what_is_known_of_a_run_but_cannot_be_read_does_not_count_as_nothing(los
             return super().get(key)
 
     story = Story(Api(4))
-    story.call(seconds=0 if lost.endswith("progress.json") else 1000)
+    story.call(seconds=0 if ".progress-" in lost else 1000)
     asked = list(story.api.asked)
     story.store.__class__ = Failing
 
@@ -162,6 +179,22 @@ def test_a_missing_marker_is_written_again() -> None:
     story.call()
 
     assert story.store.head(layout.pending_key(PREFIX))
+
+
+def test_takes_what_another_run_of_the_same_time_has_landed_meanwhile() -> None:
+    story = Story(Api(2))
+    begun(story.store, run_id="twin")
+    stop = story.api.get
+    twin: list[ExtractPagesResult] = []
+
+    def overtaken(url: str, params: Mapping[str, str]) -> Answer:
+        story.api.get = stop  # type: ignore[method-assign]
+        twin.append(story.call(run_id="twin"))
+        return story.api.get(url, params)
+
+    story.api.get = overtaken  # type: ignore[method-assign]
+
+    assert story.call() == twin[0]
 
 
 def test_refuses_to_take_what_was_dropped_at_its_place_for_its_own() -> None:

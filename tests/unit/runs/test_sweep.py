@@ -103,7 +103,7 @@ def test_a_run_whose_execution_was_stopped_lets_its_tables_go(story: Story) -> N
     found = story.sweep()
 
     assert (found.closed, found.found) == (
-        1, ("r: its execution has ended without letting its tables go",)
+        1, ("r: has ended before it was through",)
     )  # fmt: skip
     assert story.world.keys("index/open/") == []
     assert len(story.world.executions.started) == 1
@@ -124,6 +124,35 @@ def test_reports_what_an_extraction_and_a_merge_left_that_did_not_end(story: Sto
 
     assert found[1] == f"{prefix}: has objects of an extraction that did not end"
     assert found[2] == f"orders: has branches of merges that did not end: {own}, work_{own}_1"
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_landing_that_its_run_could_not_put_into_the_index_is_put_there(
+    story: Story, marked: bool
+) -> None:
+    story.begin("r")
+    key = landed(story.store, {"id": 1})
+    story.store.delete(layout.index_key("pending", key))
+    if not marked:
+        story.store.delete(layout.pending_key(layout.prefix_of(key)))
+    story.world.executions.ended.add("r")
+
+    found = story.sweep()
+
+    assert (found.closed, found.started) == (1, 1)
+    assert story.world.pending() == ["shop/orders/20260101_120000"]
+    assert story.store.head(layout.pending_key(layout.prefix_of(key)))
+
+
+def test_a_landing_of_an_ended_run_that_is_complete_stays_so(story: Story) -> None:
+    story.begin("r")
+    key = landed(story.store, {"id": 1})
+    story.store.put(layout.complete_key(layout.prefix_of(key)), b"q")
+    story.store.delete(layout.index_key("pending", key))
+    story.world.executions.ended.add("r")
+
+    assert story.sweep().started == 0
+    assert story.world.pending() == []
 
 
 def test_landings_of_a_table_without_a_contract_are_reported(story: Story) -> None:

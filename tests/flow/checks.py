@@ -1,0 +1,290 @@
+"""What must hold of every schedule once it is quiet."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+
+from lakekit import layout
+from lakekit.aws.lease import Lease
+from lakekit.landing.decisions import Decision
+from lakekit.landing.writer import load_manifest
+from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
+from lakekit.runs.documents import Claim, read_claim
+from lakekit.table_properties import RUN_ID
+from tests.flow.catalog import Commit, Table
+from tests.flow.story import Story
+from tests.flow.world import Notice
+
+MOST_STATE = 32 * 1024
+MOST_CALLS_OF_START_RUN = 20
+# How often a state tries again: after what the service or the store did, after what the function did.
+_SERVICE, _FUNCTION = 4, 2
+_OF_SERVICE = (
+    "StorageUnavailableError", "Lambda.TooManyRequestsException", "Lambda.SdkClientException",
+)  # fmt: skip
+# Landings that may come late although nothing failed: a person asked for an old one, or the events
+# of files that were dropped together came in another order.
+_UNORDERED = ("/20251231_000000/", "raw/drops/days/")
+_OF_FUNCTION = ("Runtime.ExitError", "Sandbox.Timedout")
+
+
+def faults(story: Story) -> list[str]:
+    """Return what does not hold."""
+    return [fault for check in CHECKS for fault in check(story)]
+
+
+# Nothing is lost, and nothing is done twice.
+
+
+def _settled(story: Story) -> Iterator[str]:
+    """Every landing is merged exactly once, or settled by a person."""
+    world = story.world
+    merged = Counter(
+        (name, each.batch) for name, table in world.tables.items() for each in table.commits
+    )
+    for (name, batch), count in merged.items():
+        if count > 1:
+            yield f"{batch} was merged {count} times into {name}"
+    for info in world.plain.list("raw/"):
+        if not info.key.endswith("/manifest.json"):
+            continue
+        folder = layout.prefix_of(info.key)
+        if world.plain.head(layout.rejected_key(folder)):
+            continue
+        if not world.plain.head(layout.complete_key(folder)):
+            yield f"{info.key} is neither complete nor rejected"
+        elif not _explained(story, info.key, merged):
+            yield f"{info.key} is complete, but no table shows it"
+
+
+def _explained(story: Story, manifest: str, merged: Counter[tuple[str, str]]) -> bool:
+    world, found = story.world, load_manifest(story.world.plain, manifest)
+    table = world.tables.get(found.endpoint)
+    repeated = {each.batch for each in table.repeated} if table else set()
+    if merged[found.endpoint, found.run_id] or found.run_id in repeated:
+        return True
+    notes = [i.key for i in world.plain.list("runs/") if "/results/plan_tables/" in i.key]
+    return any(manifest.encode() in world.plain.get(key) for key in notes)
+
+
+def _nothing_left(story: Story) -> Iterator[str]:
+    """Every dropped file is a landing, the index is empty, and no table is held."""
+    world = story.world
+    for each in story.dropped:
+        if not world.plain.head(layout.routed_key(each.key, each.etag)):
+            yield f"{each.key} was never routed"
+    for state in ("pending", "open", "blocked"):
+        for info in world.plain.list(layout.index_prefix(state)):
+            yield f"{info.key} is left"
+    for info in world.plain.list("leases/"):
+        lease = Lease.parse(world.plain.get(info.key), name=info.key)
+        # A lease whose owner has ended holds nothing.
+        if lease.expires_at > world.clock() and world.at_work(lease.owner):
+            yield f"{info.key} is held by {lease.owner}"
+
+
+# Order.
+
+
+def _in_order(story: Story) -> Iterator[str]:
+    """Landings of a table that waited together are claimed and merged oldest first."""
+    waits = _waits(story)
+    for claim in _claims(story):
+        began = story.world.machines["load_source"].executions[claim.run_id].started_at
+        for table in claim.tables:
+            for manifest, spells in waits.items():
+                if _table_of(manifest) != table.table or manifest in table.manifests:
+                    continue
+                there = any(a <= datetime.fromisoformat(began) and b >= claim.leased_at
+                            for a, b in spells)  # fmt: skip
+                if there and manifest < table.manifests[-1]:
+                    yield f"{claim.run_id} left {manifest} out, and took {table.manifests[-1]}"
+    for table in story.world.tables.values():
+        by_run = defaultdict(list)
+        for commit in table.commits:
+            by_run[commit.run_id].append(commit.extraction_time)
+        for run_id, times in by_run.items():
+            if times != sorted(times):
+                yield f"{run_id} merged younger landings of {table.contract.contract} first"
+
+
+def _rejected(story: Story) -> Iterator[str]:
+    """What a person has rejected before a run claimed it is not merged."""
+    claims = {claim.run_id: claim for claim in _claims(story)}
+    for name, table in story.world.tables.items():
+        for commit in table.commits:
+            decided = _rejected_at(story, table, commit)
+            if decided and decided < claims[commit.run_id].leased_at:
+                yield f"{commit.batch} was rejected, and then merged into {name}"
+
+
+def _rejected_at(story: Story, table: Table, commit: Commit) -> datetime | None:
+    name, source = table.contract.contract, table.contract.source
+    marker = layout.rejected_key(layout.raw_prefix(source, name, commit.extraction_time))
+    if marker not in story.world.plain.objects:
+        return None
+    return Decision.parse(story.world.plain.get(marker), name=marker).decided_at
+
+
+def _epochs_grow(story: Story) -> Iterator[str]:
+    """Of two runs that commit to a table, the later one had the lease later."""
+    claims = {claim.run_id: claim for claim in _claims(story)}
+    for name, table in story.world.tables.items():
+        for before, after in zip(table.commits, table.commits[1:], strict=False):
+            earlier, later = claims[before.run_id].epoch(name), claims[after.run_id].epoch(name)
+            if later < earlier and after.run_id not in story.world.outlived:
+                yield f"{after.run_id} committed to {name} after {before.run_id}, but had it before"
+
+
+def _replays(story: Story) -> Iterator[str]:
+    """The documents of the runs tell a rebuild what was merged, in the order in which it was."""
+    if story.world.outlived:
+        return
+    for name, table in story.world.tables.items():
+        try:
+            runs = merged_runs(
+                story.world.plain, table.contract.source, name, TableRuns(_on_main(table))
+            )
+        except Exception as error:
+            yield f"{name} cannot be rebuilt: {type(error).__name__}: {error}"
+            continue
+        # A landing can be rejected between its commit and the end of its run.
+        rejected = {each.batch for each in table.commits if _rejected_at(story, table, each)}
+        committed = [each.batch for each in table.commits if each.batch not in rejected]
+        replayed = [batch.run_id for _, batch in runs if batch.run_id in committed]
+        if replayed != committed:
+            yield f"{name}: a rebuild would replay {replayed}, not {committed}"
+
+
+def _on_main(table: Table) -> list[CommittedRun]:
+    times = {each.batch: each.at for each in table.commits}
+    shown = [each["summary"][RUN_ID] for each in table.snapshots if RUN_ID in each["summary"]]
+    return [CommittedRun(batch, times[batch]) for batch in shown]
+
+
+# Bounds.
+
+
+def _bounded(story: Story) -> Iterator[str]:
+    """States are small, starts are cheap, and each run follows something."""
+    world = story.world
+    for machine in world.machines.values():
+        for execution in machine.executions.values():
+            for state, size in execution.sizes.items():
+                if size > MOST_STATE:
+                    yield f"{execution.name}: {state} has {size} bytes"
+            if execution.status == "RUNNING":
+                yield f"{execution.name} never ended"
+    if world.calls["start_run"] > MOST_CALLS_OF_START_RUN:
+        yield f"StartRun made {world.calls['start_run']} calls"
+    loads = world.machines["load_source"].executions
+    followers = sum(name.startswith("next-") for name in loads)
+    held = sum(bool(claim.tables) for claim in _claims(story))
+    if followers > held + len(world.machines["maintain_tables"].executions):
+        yield f"{followers} runs follow {held} that held a table"
+
+
+def _wait_short(story: Story) -> Iterator[str]:
+    """In calm weather no landing waits for longer than the run before it, and one start."""
+    # A table whose records are as old as their extract may have to wait for a person.
+    if story.sweeps or story.decided or story.weather.landings_at_once < 1000:
+        return
+    claimed: dict[str, datetime] = {}
+    for claim in _claims(story):
+        for manifest in claim.manifests:
+            claimed[manifest] = min(claim.leased_at, claimed.get(manifest, claim.leased_at))
+    for manifest, spells in _waits(story).items():
+        begin = spells[0][0]
+        if manifest not in claimed:  # rejected before
+            continue
+        free = _free_after(story, _table_of(manifest), begin)
+        late = (claimed[manifest] - free).total_seconds()
+        if late > MOST_SECONDS_TO_START:
+            yield f"{manifest} was claimed {late:.0f} s after its table was free at {free}"
+
+
+# Also an extraction ends before its run claims.
+MOST_SECONDS_TO_START = 180
+
+
+def _free_after(story: Story, table: str, time: datetime) -> datetime:
+    """Return when a table was free again that may have been held at a time."""
+    held = False
+    for at, key, body in story.world.store.log:
+        if key != layout.lease_key(table) or body is None:
+            continue
+        lease = Lease.parse(body, name=key)
+        is_release = lease.expires_at <= at
+        if at > time and (not held or is_release):
+            return at if held else time
+        held = not is_release
+    return time
+
+
+def _waits(story: Story) -> dict[str, list[tuple[datetime, datetime]]]:
+    """Return from when until when each landing was in the index of those that are pending."""
+    prefix = layout.index_prefix("pending")
+    found: dict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
+    since: dict[str, datetime] = {}
+    for at, key, body in story.world.store.log:
+        if not key.startswith(prefix):
+            continue
+        manifest = f"raw/{key.removeprefix(prefix)}/manifest.json"
+        if body is not None:
+            since.setdefault(manifest, at)
+        elif manifest in since:
+            found[manifest].append((since.pop(manifest), at))
+    for manifest, at in since.items():
+        found[manifest].append((at, story.world.clock()))
+    return found
+
+
+def _claims(story: Story) -> Iterator[Claim]:
+    for name in story.world.machines["load_source"].executions:
+        if claim := read_claim(story.world.plain, name):
+            yield claim
+
+
+def _table_of(manifest: str) -> str:
+    return manifest.split("/")[2]
+
+
+# Notices.
+
+
+def _no_idle_notices(story: Story) -> Iterator[str]:
+    """Nobody gets a mail without a failure, nor two for one landing."""
+    named: Counter[str] = Counter()
+    for notice in story.world.notices:
+        if not _has_reason(story, notice):
+            yield f"a notice without a failure: {notice.message[:600]}"
+        for part in notice.message.split(" waits for a person")[:-1]:
+            named[part.rpartition("(")[2]] += 1
+    for manifest, count in named.items():
+        if count > 1 + len(story.decided.get(manifest, [])):
+            yield f"{count} notices of {manifest}"
+
+
+def _has_reason(story: Story, notice: Notice) -> bool:
+    error = notice.message.partition(" failed with ")[2].partition(":")[0]
+    injected = story.world.injected[notice.run_id]
+    if error in ("TooManyDeletedError", "TooManyRejectedError"):
+        return story.began_with.refused > 0
+    if error == "LateExtractError":
+        if story.world.outlived:  # what a job committed that its run had given up
+            return True
+        late = (*_UNORDERED, *(() if story.weather.calm else ("raw/shop/visits/",)))
+        return any(each in notice.message for each in late)
+    if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
+        return True
+    if error in _OF_SERVICE:
+        return sum(injected[each] for each in _OF_SERVICE) > _SERVICE
+    if error in _OF_FUNCTION:
+        return sum(injected[each] for each in _OF_FUNCTION) > _FUNCTION
+    return injected[error] > 0
+
+
+CHECKS = (
+    _settled, _nothing_left, _in_order, _rejected, _epochs_grow, _replays, _bounded, _wait_short,
+    _no_idle_notices,
+)  # fmt: skip

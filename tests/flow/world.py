@@ -1,0 +1,349 @@
+"""An environment without AWS: bucket, leases, tables, functions, jobs, executions, notices."""
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from lakekit import layout
+from lakekit.aws.executions import Owners
+from lakekit.aws.lease import Leases
+from lakekit.errors import StorageUnavailableError
+from lakekit.ports import Flow
+from lakekit.runs import claim_landings
+from tests.fakes import MemoryObjectStore
+from tests.flow.catalog import Table
+from tests.flow.functions import FUNCTIONS
+from tests.flow.jobs import JOBS
+from tests.flow.kernel import Kernel, Killed, Task
+from tests.flow.lake import BROKEN_TABLES, OTHER, Records
+from tests.flow.machine import Execution, Interpreter, StateError
+from tests.flow.store import SlowStore
+from tests.flow.weather import Weather
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+MACHINES = ("load_source", "maintain_tables")
+FOLDER = Path(__file__).parents[2] / "state_machines"
+# More than any schedule has a reason for.
+MOST_EXECUTIONS = 500
+# A job that nobody stops is ended by Glue.
+JOB_SECONDS = 7200
+# A function ends so many seconds before its state does.
+_SPARE = 5
+
+
+class EndlessError(Exception):
+    """Runs start runs without end."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A mail to the people who run this."""
+
+    run_id: str
+    subject: str
+    message: str
+    at: float
+
+
+@cache
+def definition(name: str) -> Any:
+    """Return a state machine's definition, with its tokens in it."""
+    return json.loads((FOLDER / f"{name}.asl.json").read_text())
+
+
+class World:
+    """Everything that a schedule happens in."""
+
+    def __init__(self, seed: int, weather: Weather, *, trace: bool = False) -> None:
+        self.random, self.weather = Random(seed), weather
+        claim_landings.MAX_LANDINGS = weather.landings_at_once
+        self.kernel = Kernel(Random(seed + 1))
+        self.trace: list[str] | None = [] if trace else None
+        self.plain = MemoryObjectStore(self.clock)
+        self.store = SlowStore(self.plain, self.request, weather.page)
+        self.machines = {name: Machine(self, name) for name in MACHINES}
+        loads, maintenance = self.machines["load_source"], self.machines["maintain_tables"]
+        owners = Owners(loads, maintenance)
+        leases = Leases(self.store, self.clock, is_running=owners.is_running)
+        self.flow = Flow(self.store, leases, loads, self.clock)
+        self.tables: dict[str, Table] = {}
+        self.records = Records(Random(seed + 2), weather)
+        self.notices: list[Notice] = []
+        # Errors that chance has injected, by the run or file that met them.
+        self.injected: dict[str, Counter[str]] = defaultdict(Counter)
+        # Runs whose job went on after they had given it up.
+        self.outlived: set[str] = set()
+        self.running_jobs: Counter[str] = Counter()
+        self.job_runs: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+
+    def clock(self) -> datetime:
+        """Return the virtual time."""
+        return BEGIN + timedelta(seconds=self.kernel.now)
+
+    def at_work(self, owner: str) -> bool:
+        """Say whether the owner of a lease is at work, without asking for it."""
+        machine = self.machines["load_source"]
+        if owner.startswith(layout.MAINTENANCE) and owner not in machine.executions:
+            machine = self.machines["maintain_tables"]
+        found = machine.executions.get(owner.removeprefix(layout.MAINTENANCE))
+        return owner == layout.REBUILD_OWNER or found is None or found.status == "RUNNING"
+
+    def say(self, text: str) -> None:
+        """Add a line to the trace."""
+        if self.trace is not None:
+            name = self.kernel.current.name
+            self.trace.append(f"{self.kernel.now:10.2f}  {name[:44]:44}  {text}")
+
+    def chance(self, rate: float) -> bool:
+        """Say whether something happens that happens at a rate."""
+        return rate > 0 and self.random.random() < rate
+
+    def metadata(self, table: str) -> Any:
+        """Return a table's metadata, as the catalog does."""
+        with self.request(f"TABLE {table}"):
+            found = self.tables.get(table)
+            if found and self.weather.broken == "schema" and table in BROKEN_TABLES:
+                self.inject(self.kernel.current.notes["run"], "SchemaMismatchError")
+                return {**found.metadata(), "schemas": Table(OTHER).metadata()["schemas"]}
+            return found.metadata() if found else None
+
+    def lines(self, address: str) -> list[bytes]:
+        """Return the lines of a landed object, as Spark reads them."""
+        body = self.plain.get(address.removeprefix("memory://"))
+        return (gzip.decompress(body) if address.endswith(".gz") else body).splitlines()
+
+    @contextmanager
+    def request(self, what: str) -> Iterator[None]:
+        """One request to a service: it takes time before and after what it does."""
+        task = self.kernel.current
+        self.kernel.sleep(self._latency())
+        self._fault(task, what)
+        self.say(what)
+        task.notes["calls"] = task.notes.get("calls", 0) + 1
+        yield
+        self._fault(task, f"answer to {what}")
+        if self.weather.pace != "even":
+            self.kernel.sleep(self._latency())
+
+    def _latency(self) -> float:
+        if self.weather.pace == "even":
+            return 0.05
+        if self.weather.pace == "stalls" and self.chance(0.01):
+            return self.random.choice((5, 50, 500))
+        return self.random.expovariate(20)
+
+    def _fault(self, task: Task, what: str) -> None:
+        run_id = task.notes.get("run")
+        if run_id is None:
+            return
+        if self.chance(self.weather.crash):
+            self.say(f"dies at {what}")
+            task.killed = True
+            raise Killed
+        if self.chance(self.weather.unavailable):
+            self.say(f"StorageUnavailableError at {what}")
+            self.inject(run_id, "StorageUnavailableError")
+            raise StorageUnavailableError(what)
+
+    def inject(self, run_id: str, error: str) -> None:
+        """Note that chance has let something fail."""
+        self.injected[run_id][error] += 1
+        if self.kernel.current.notes.get("job"):
+            self.injected[run_id]["job"] += 1
+
+    def work(self, name: str, run_id: str, what: Callable[[], Any], *, after: float = 0) -> Task:
+        """Begin a process that faults can meet, on behalf of a run."""
+        task = self.kernel.spawn(name, what, after=after)
+        task.notes |= {"run": run_id, "job": self.kernel.current.notes.get("job")}
+        return task
+
+    # What the states of a machine call.
+
+    def call(self, resource: str, payload: Any, timeout: float, execution: Execution) -> Any:
+        """Do what a Task state asks for."""
+        if resource.endswith("Function}"):
+            return self._function(_snake(resource, "Function"), payload, timeout, execution)
+        if resource.endswith("glue:startJobRun.sync"):
+            return self._job(payload, timeout, execution)
+        if resource.endswith("sns:publish"):
+            self.kernel.sleep(0.1)
+            notice = Notice(execution.name, payload["Subject"], payload["Message"], self.kernel.now)
+            self.notices.append(notice)
+            return {}
+        assert resource.endswith("states:startExecution"), resource
+        self.kernel.sleep(0.1)
+        self.machines[_snake(payload["StateMachineArn"], "StateMachine")].begin(
+            payload["Name"], payload["Input"]
+        )
+        return {}
+
+    def _function(self, step: str, payload: Any, timeout: float, execution: Execution) -> Any:
+        run_id = execution.name
+        if self.chance(self.weather.throttled):
+            self.inject(run_id, "Lambda.TooManyRequestsException")
+            raise StateError("Lambda.TooManyRequestsException")
+        function = FUNCTIONS[step]
+        event = json.loads(json.dumps(payload))
+        task = self.work(f"{run_id} {step}", run_id, lambda: function(self, event))
+        lost = self.chance(self.weather.answer_lost)
+        patience = self.random.uniform(0, 3) if lost else timeout - _SPARE
+        ended = self.kernel.join(task, patience)
+        self.calls[step] = max(self.calls[step], task.notes.get("calls", 0))
+        if lost:
+            self.say(f"nobody hears the answer of {step}")
+            self.inject(run_id, "Lambda.SdkClientException")
+            raise StateError("Lambda.SdkClientException")
+        if not ended:
+            self.kernel.kill(task)
+            self.inject(run_id, "Sandbox.Timedout")
+            raise StateError("Sandbox.Timedout")
+        return self._answer(task, run_id)
+
+    def _answer(self, task: Task, run_id: str) -> Any:
+        if isinstance(task.error, Killed):
+            self.inject(run_id, "Runtime.ExitError")
+            raise StateError("Runtime.ExitError")
+        if isinstance(task.error, Exception):
+            name, text = type(task.error).__name__, str(task.error)
+            self.say(f"{name}: {text}")
+            raise StateError(name, json.dumps({"errorMessage": text, "errorType": name}))
+        return json.loads(json.dumps(task.result))
+
+    def _job(self, payload: Any, timeout: float, execution: Execution) -> Any:
+        job, run_id = _snake(payload["JobName"], "Job"), execution.name
+        self.kernel.sleep(1)
+        if self.running_jobs[job] >= self.weather.jobs_at_once:
+            self.inject(run_id, "Glue.ConcurrentRunsExceededException")
+            raise StateError("Glue.ConcurrentRunsExceededException")
+        if self.chance(self.weather.job_refused):
+            self.inject(run_id, "Glue.InternalServiceException")
+            raise StateError("Glue.InternalServiceException")
+        arguments = {key.removeprefix("--"): each for key, each in payload["Arguments"].items()}
+        task = self.work(
+            f"{run_id} {job}", run_id, lambda: self._job_run(job, run_id, arguments), after=30
+        )
+        task.notes["job"] = True
+        try:
+            ended = self.kernel.join(task, timeout)
+        except Killed:
+            self._cancel(task)
+            raise
+        if not ended:
+            self._cancel(task)
+            self.inject(run_id, "States.Timeout")
+            raise StateError("States.Timeout")
+        if isinstance(task.error, Killed):
+            self.injected[run_id].update(("States.TaskFailed", "job"))
+        if task.error is not None:
+            cause = {"JobName": job, "ErrorMessage": f"{type(task.error).__name__}: {task.error}"}
+            raise StateError("States.TaskFailed", json.dumps(cause))
+        return {"Id": f"jr_{self.job_runs[job]}", "JobName": job}
+
+    def _job_run(self, job: str, run_id: str, arguments: dict[str, str]) -> None:
+        self.running_jobs[job] += 1
+        self.job_runs[job] += 1
+        task = self.kernel.current
+        if self.chance(self.weather.job_dies):
+            death = self.random.uniform(0, 1.5 * self.weather.merge_seconds[1])
+            self.kernel.spawn(f"death of {task.name}", lambda: self.kernel.kill(task), after=death)
+        try:
+            self.kernel.spawn(
+                f"end of {task.name}", lambda: self.kernel.kill(task), after=JOB_SECONDS
+            )
+            JOBS[job](self, run_id, arguments["source"])
+        finally:
+            self.running_jobs[job] -= 1
+
+    def _cancel(self, task: Task) -> None:
+        """What Step Functions does to the job of a state that it gives up: it tries to stop it."""
+        if self.chance(self.weather.job_outlives):
+            self.outlived.add(task.notes["run"])
+        else:
+            self.kernel.kill(task)
+
+
+class Machine:
+    """The executions of one state machine, by name; the port `Executions`."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.name = name
+        self.executions: dict[str, Execution] = {}
+        self._world = world
+        self._interpreter = Interpreter(
+            definition(name), world, world.kernel, world.random, world.say
+        )
+
+    def start(self, name: str, payload: dict[str, Any]) -> bool:
+        """Start an execution, as a step does."""
+        with self._world.request(f"START {name}"):
+            return self.begin(name, payload)
+
+    def is_running(self, name: str) -> bool:
+        """Say whether an execution is at work, as a step asks."""
+        with self._world.request(f"DESCRIBE {name}"):
+            found = self.executions.get(name)
+            return found is None or found.status == "RUNNING"
+
+    def begin(self, name: str, payload: dict[str, Any]) -> bool:
+        """Start an execution; the same again, while it runs, is answered as if it had begun."""
+        world, given = self._world, json.loads(json.dumps(payload))
+        if known := self.executions.get(name):
+            return known.status == "RUNNING" and known.given == given
+        if len(self.executions) >= MOST_EXECUTIONS:
+            world.kernel.give_up(EndlessError(f"{len(self.executions)} executions of {self.name}"))
+        started_at = world.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        execution = Execution(self.name, name, given, started_at)
+        self.executions[name] = execution
+        execution.task = world.kernel.spawn(name, lambda: self._run(execution))
+        if world.chance(world.weather.stopped):
+            after = world.random.uniform(0, 60 + 1.2 * world.weather.merge_seconds[1])
+            world.kernel.spawn(f"stop of {name}", lambda: self.stop(name), after=after)
+        return True
+
+    def stop(self, name: str) -> None:
+        """End an execution, as a person does: its functions go on, its job is cancelled."""
+        execution = self.executions[name]
+        if execution.status == "RUNNING" and execution.task:
+            self._world.say(f"stops {name}")
+            self._world.inject(name, "stopped")
+            for task in (execution.task, *execution.branches):
+                self._world.kernel.kill(task)
+            self._end(execution, "ABORTED")
+
+    def _run(self, execution: Execution) -> None:
+        try:
+            execution.output = self._interpreter.run(execution)
+            self._end(execution, "SUCCEEDED")
+        except StateError as error:
+            execution.error, execution.cause = error.error, error.cause
+            self._end(execution, "FAILED")
+
+    def _end(self, execution: Execution, status: str) -> None:
+        execution.status, execution.ended = status, self._world.kernel.now
+        self._world.say(f"{execution.name} {status} {execution.error}")
+
+
+def _snake(token: str, kind: str) -> str:
+    """Return the name of a step, job or machine from its token in a definition.
+
+    >>> _snake("${StartRunFunction}", "Function")
+    'start_run'
+    """
+    words = token.removeprefix("${").removesuffix(kind + "}")
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in words).lstrip("_")
+
+
+def waits_for_person(world: World) -> list[str]:
+    """Return the manifests of landings that wait for a person."""
+    prefix = layout.index_prefix("blocked")
+    found = [info.key.removeprefix(prefix).split("/") for info in world.plain.list(prefix)]
+    return [f"raw/{source}/{table}/{stamp}/manifest.json" for source, table, stamp in found]
