@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-ENVIRONMENTS = ("dev", "staging", "prod")
 
 
 def build(names: list[str], *, out: str | None, context: dict[str, Any], root: Path = ROOT) -> Any:
@@ -19,20 +18,23 @@ def build(names: list[str], *, out: str | None, context: dict[str, Any], root: P
     from aws_cdk import App  # noqa: PLC0415
 
     from cdk.stage import LakekitStage  # noqa: PLC0415
-    from lakekit.config.environment import load_environment  # noqa: PLC0415
+    from lakekit.config.deployment import load_deployment  # noqa: PLC0415
 
     app = App(outdir=out, context=context, analytics_reporting=False)
+    environments, sources = load_deployment(root / "config")
     for name in names:
-        environment = load_environment(name, folder=root / "config/environments")
-        LakekitStage(app, name, environment=environment, root=root)
+        LakekitStage(app, name, environment=environments[name], sources=sources, root=root)
     return app
 
 
 def main() -> None:
     """Read the arguments and write the cloud assembly."""
+    from lakekit.config.environment import environment_names  # noqa: PLC0415
+
+    names = environment_names(ROOT / "config/environments")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out")
-    parser.add_argument("--environment", action="append", choices=ENVIRONMENTS)
+    parser.add_argument("--environment", action="append", choices=names)
     parser.add_argument("--no-bundle", action="store_true", help="leave the packages out")
     arguments = parser.parse_args()
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
@@ -40,7 +42,7 @@ def main() -> None:
         context["bundle"] = False
     if context["bundle"] and not (ROOT / "lakekit").is_dir():
         parser.error("packages are made from a checkout, not from an installed lakekit")
-    build(arguments.environment or list(ENVIRONMENTS), out=arguments.out, context=context).synth()
+    build(arguments.environment or names, out=arguments.out, context=context).synth()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """One environment: its storage, compute and orchestration."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from aws_cdk import Environment as CdkEnvironment
@@ -10,14 +11,27 @@ from cdk.stacks.compute import ComputeStack
 from cdk.stacks.orchestration import OrchestrationStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
+from lakekit.config.source import Source
 
 
 class LakekitStage(Stage):
-    def __init__(self, scope: Construct, id: str, *, environment: Environment, root: Path) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: Environment,
+        sources: Iterable[Source],
+        root: Path,
+    ) -> None:
         place = CdkEnvironment(account=environment.account, region=environment.region)
         super().__init__(scope, id, env=place)
         self.storage = StorageStack(
-            self, "storage", environment=environment, stack_name=environment.name("storage")
+            self,
+            "storage",
+            environment=environment,
+            stack_name=environment.name("storage"),
+            termination_protection=environment.storage.removal == "retain",
         )
         self.compute = ComputeStack(
             self,
@@ -31,6 +45,7 @@ class LakekitStage(Stage):
             self,
             "orchestration",
             environment=environment,
+            sources=sources,
             root=root,
             storage=self.storage,
             compute=self.compute,

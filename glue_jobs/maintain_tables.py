@@ -20,7 +20,7 @@ def main(argv: list[str]) -> None:
     arguments = job_arguments(MaintainTables, argv)
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     contracts = read_contracts(job_folder(os.environ), arguments.source)
-    leases = Leases(store, utc_now)
+    leases = Leases(store, utc_now, lifetime=arguments.lease_lifetime)
     maintain_tables(job_session(), store, arguments, contracts, leases=leases, clock=utc_now)
 
 

@@ -1,19 +1,27 @@
 """The base of every model, and the loader of YAML files: strict, and with all errors at once."""
 
+import re
 import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
 
 MAX_FILE_BYTES = 1_000_000
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+
+def _is_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", text):
+        raise ValueError("must be at most 63 lower-case letters, digits and _, a letter first")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_is_name)]
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Path = tuple[str | int, ...]
 BETWEEN_FIELDS = "between_fields"

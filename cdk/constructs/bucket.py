@@ -8,6 +8,17 @@ from constructs import Construct
 from lakekit.config.environment import Environment
 
 
+def removal_policy(environment: Environment) -> RemovalPolicy:
+    """Return what becomes of data when its stack goes.
+
+    Retained data goes if the deployment that would first make it fails: nothing is in it, and its
+    name would stop the next attempt.
+    """
+    if environment.storage.removal == "destroy":
+        return RemovalPolicy.DESTROY
+    return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+
+
 class DataBucket(s3.Bucket):
     """A bucket that only TLS, its key and named roles can reach."""
 
@@ -18,7 +29,7 @@ class DataBucket(s3.Bucket):
         super().__init__(
             scope,
             id,
-            bucket_name=f"{environment.name(id)}-{environment.account}-{environment.region}",
+            bucket_name=environment.bucket(id),
             encryption=s3.BucketEncryption.KMS,
             encryption_key=key,
             bucket_key_enabled=True,
@@ -27,9 +38,7 @@ class DataBucket(s3.Bucket):
             minimum_tls_version=1.2,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            removal_policy=RemovalPolicy.DESTROY
-            if storage.removal == "destroy"
-            else RemovalPolicy.RETAIN,
+            removal_policy=removal_policy(environment),
         )
         self.add_lifecycle_rule(
             id="tidy",

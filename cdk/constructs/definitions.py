@@ -1,7 +1,11 @@
 """The state machine files and the tokens that each of them gets; free of CDK."""
 
+from lakekit.config.timeouts import TimeOuts
+
 FAILURE_TOKENS = ("RecordFailureFunction", "FailureTopic")
 GLUE_TOKENS = ("LandingBucket", "Database", "Warehouse")
+# Numbers: CloudFormation would put text in their place.
+TIME_OUT_TOKENS = ("JobTimeoutSeconds", "ExecutionTimeoutSeconds")
 TOKENS: dict[str, tuple[str, ...]] = {
     "load_source": (
         "StartRunFunction",
@@ -18,6 +22,21 @@ TOKENS: dict[str, tuple[str, ...]] = {
     ),
     "maintain_tables": ("MaintainTablesJob", "StartPendingFunction", *GLUE_TOKENS, *FAILURE_TOKENS),
 }
+
+
+def insert_timeouts(definition: str, machine: str, timeouts: TimeOuts) -> str:
+    """Return the text of a definition with a number for each token of a time-out, quotes and all.
+
+    Example:
+        >>> from lakekit.config.timeouts import derive_timeouts
+        >>> text = '{"TimeoutSeconds": "${JobTimeoutSeconds}", "Resource": "${MergeScd2Job}"}'
+        >>> insert_timeouts(text, "load_source", derive_timeouts(60))
+        '{"TimeoutSeconds": 4200, "Resource": "${MergeScd2Job}"}'
+    """
+    seconds = (timeouts.job_state, timeouts.executions[machine])
+    for token, number in zip(TIME_OUT_TOKENS, seconds, strict=True):
+        definition = definition.replace(f'"${{{token}}}"', str(number))
+    return definition
 
 
 def pick_tokens(name: str, supply: dict[str, str]) -> dict[str, str]:

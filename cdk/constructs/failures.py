@@ -1,4 +1,4 @@
-"""How people hear of failures: the topic, and an alarm of each queue of dead letters."""
+"""How people hear of failures: the topic, alarms of dead letters and of endless executions."""
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -8,10 +8,12 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from lakekit.config.environment import Environment
 
+PERIOD = Duration.minutes(5)
 ALARMS = iam.ServicePrincipal("cloudwatch.amazonaws.com")
 
 
@@ -44,13 +46,22 @@ class Failures(Construct):
     def alarm(self, dead_letters: sqs.IQueue, name: str) -> None:
         """Notify the topic when a queue of dead letters gets a message."""
         waiting = dead_letters.metric_approximate_number_of_messages_visible(
-            period=Duration.minutes(5), statistic="Maximum"
+            period=PERIOD, statistic="Maximum"
         )
-        alarm = waiting.create_alarm(
+        self._alarm(waiting, name, "holds what could not be started")
+
+    def alarm_time_outs(self, machine: sfn.StateMachine, name: str) -> None:
+        """Notify the topic when a whole execution times out: no state of it can."""
+        timed_out = machine.metric_timed_out(period=PERIOD, statistic="Sum")
+        self._alarm(timed_out, f"{name}_timed_out", "had an execution that never ended")
+
+    def _alarm(self, metric: cloudwatch.Metric, part: str, what: str) -> None:
+        name = self._environment.name(part)
+        alarm = metric.create_alarm(
             self,
-            name,
-            alarm_name=self._environment.name(name),
-            alarm_description=f"{self._environment.name(name)} holds what could not be started",
+            part,
+            alarm_name=name,
+            alarm_description=f"{name} {what}",
             threshold=1,
             evaluation_periods=1,
             comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),

@@ -1,4 +1,4 @@
-"""A state machine, deployed from its definition file unchanged."""
+"""A state machine, deployed from its definition file."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from cdk.constructs.definitions import pick_tokens
+from cdk.constructs.definitions import insert_timeouts, pick_tokens
 from lakekit.config.environment import Environment
 
 
@@ -36,7 +36,9 @@ class Machine(sfn.StateMachine):
             scope,
             machine,
             state_machine_name=name,
-            definition_body=sfn.DefinitionBody.from_string(text),
+            definition_body=sfn.DefinitionBody.from_string(
+                insert_timeouts(text, machine, environment.timeouts)
+            ),
             definition_substitutions=pick_tokens(machine, supply),
             logs=sfn.LogOptions(
                 destination=log_group, level=sfn.LogLevel.ERROR, include_execution_data=False

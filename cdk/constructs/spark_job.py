@@ -47,8 +47,8 @@ class SparkJob(Construct):
         *,
         environment: Environment,
         packages: JobPackages,
-        warehouse: str,
         runs_at_once: int,
+        arguments: dict[str, str],
     ) -> None:
         super().__init__(scope, job)
         self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
@@ -68,14 +68,14 @@ class SparkJob(Construct):
             ),
             max_retries=0,
             max_concurrent_runs=runs_at_once,
-            timeout=Duration.minutes(environment.jobs.timeout_minutes),
+            timeout=Duration.seconds(environment.timeouts.job),
             extra_python_files=[
                 glue.Code.from_bucket(packages.library.bucket, packages.library.s3_object_key)
             ],
             default_arguments={
                 "--datalake-formats": "iceberg",
-                "--conf": spark_conf(warehouse),
                 **packages.wheels.arguments,
+                **arguments,
             },
         )
         self._allow_telemetry(scope)

@@ -15,7 +15,7 @@ from cdk.constructs.access import (
     grant_landing,
 )
 from cdk.constructs.bundle import function_code, library
-from cdk.constructs.spark_job import JobPackages, SparkJob
+from cdk.constructs.spark_job import JobPackages, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
@@ -40,6 +40,8 @@ STARTING = ("complete_run", "record_failure", "start_pending", "route_file", "sw
 LEASING = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
+# Of the jobs, those that take leases themselves.
+HOLDERS = ("maintain_tables", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
 
@@ -71,8 +73,8 @@ class ComputeStack(Stack):
                 job,
                 environment=environment,
                 packages=packages,
-                warehouse=storage.warehouse,
                 runs_at_once=1 if job in ALONE else environment.jobs.max_concurrent_runs,
+                arguments=self._arguments(job),
             )
             for job in JOBS
         }
@@ -82,6 +84,12 @@ class ComputeStack(Stack):
             job.role.add_to_policy(storage.catalog_statement(write=True))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
 
+    def _arguments(self, job: str) -> dict[str, str]:
+        found = {"--conf": spark_conf(self._storage.warehouse)}
+        if job in HOLDERS:
+            found["--lease_seconds"] = str(self._environment.timeouts.lease)
+        return found
+
     def _function(self, step: str) -> StepLambda:
         storage = self._storage
         variables = {
@@ -89,6 +97,7 @@ class ComputeStack(Stack):
             "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
             "LAKEKIT_DATABASE": storage.database,
             "LAKEKIT_WAREHOUSE": storage.warehouse,
+            "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
         }
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
@@ -110,9 +119,7 @@ class ComputeStack(Stack):
         self.functions["extract_pages"].allow(
             iam.PolicyStatement(
                 actions=["secretsmanager:GetSecretValue"],
-                resources=[
-                    f"arn:aws:secretsmanager:{place}:secret:lakekit/{environment.environment}/*"
-                ],
+                resources=[f"arn:aws:secretsmanager:{place}:secret:{environment.secrets}*"],
             )
         )
         for step in ("plan_tables", "complete_run", "sweep"):

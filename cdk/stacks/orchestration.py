@@ -1,5 +1,6 @@
 """What starts and chains the steps: state machines, schedules, the inbox, failure notices."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import Failures
 from cdk.constructs.inbox import Inbox, queue
 from cdk.constructs.machine import Machine
-from cdk.constructs.schedules import Schedules, read_schedules
+from cdk.constructs.schedules import Schedules
 from cdk.constructs.sweeper import Sweeper
 from cdk.stacks.compute import ComputeStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
+from lakekit.config.source import Source
 
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
 
@@ -30,12 +32,13 @@ def token(step: str, kind: str) -> str:
 
 
 class OrchestrationStack(Stack):
-    def __init__(
+    def __init__(  # noqa: PLR0913  options by name
         self,
         scope: Construct,
         id: str,
         *,
         environment: Environment,
+        sources: Iterable[Source],
         root: Path,
         storage: StorageStack,
         compute: ComputeStack,
@@ -55,13 +58,14 @@ class OrchestrationStack(Stack):
         self.maintain_tables.grant_start_execution(self.load_source)
         for machine in (self.load_source, self.maintain_tables):
             self._grant(machine)
+            self.failures.alarm_time_outs(machine, machine.node.id)
         unscheduled = queue(self, environment, "schedules_dead", days=14)
         self.failures.alarm(unscheduled, "schedules_dead")
         Schedules(
             self,
             "schedules",
             environment=environment,
-            sources=read_schedules(root / "config"),
+            sources=sources,
             machine=self.load_source,
             dead_letters=unscheduled,
         )

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk.constructs.bucket import DataBucket
+from cdk.constructs.bucket import DataBucket, removal_policy
 from cdk.constructs.failures import allow_alarms
 from lakekit import layout
 from lakekit.config.environment import Environment
@@ -29,7 +29,7 @@ class StorageStack(Stack):
             "key",
             alias=f"alias/{environment.name('data')}",
             enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         allow_alarms(self.key)
         self.landing = DataBucket(self, "landing", environment=environment, key=self.key)
@@ -39,9 +39,9 @@ class StorageStack(Stack):
         self.lake = DataBucket(self, "lake", environment=environment, key=self.key)
         # Change sets of merges that were killed; one that ends removes its own.
         self.lake.expire(f"warehouse/{layout.STAGING}", layout.STAGING_DAYS)
-        self.database = environment.storage.database
+        self.database = environment.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
-        glue.CfnDatabase(
+        database = glue.CfnDatabase(
             self,
             "database",
             catalog_id=self.account,
@@ -51,6 +51,7 @@ class StorageStack(Stack):
                 location_uri=f"{self.warehouse}/{self.database}.db",
             ),
         )
+        database.apply_removal_policy(removal_policy(environment))
 
     def catalog_statement(self, *, write: bool = False) -> iam.PolicyStatement:
         """Return the right to the catalog's database and its tables, and to nothing else."""

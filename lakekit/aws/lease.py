@@ -10,9 +10,6 @@ from lakekit.errors import TableBusyError
 from lakekit.layout import lease_key
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
-# A little longer than a run whose every state needs its whole time-out.
-LIFETIME = timedelta(hours=4)
-
 
 class Lease(Document):
     """Who may work on a table, until when; `epoch` grows with every change of hands."""
@@ -26,7 +23,8 @@ class Lease(Document):
 class Leases:
     """Takes, renews and gives back the leases of tables.
 
-    is_running: says whether an owner is still at work; the lease of one that is not may be taken
+    lifetime: After so long a lease is free by itself: longer than its owner may be at work.
+    is_running: Says whether an owner is still at work; the lease of one that is not may be taken
     over before it expires.
     """
 
@@ -35,7 +33,7 @@ class Leases:
         store: ObjectStore,
         clock: Clock,
         *,
-        lifetime: timedelta = LIFETIME,
+        lifetime: timedelta,
         is_running: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._store = store

@@ -1,24 +1,25 @@
 """What a function is deployed with, read at its door; and the adapters that follow from it."""
 
 import os
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import boto3
-from pydantic import Field, Json, ValidationError
+from pydantic import Field, Json, PositiveInt, ValidationError
 
 from lakekit.aws.executions import Executions, Owners
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
+from lakekit.config.environment import EnvironmentName
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
-from lakekit.errors import InvalidEnvironmentError
+from lakekit.errors import InvalidEnvironmentError, UnknownSourceError
 from lakekit.models import Model, Name, describe_faults
 from lakekit.ports import Flow
 
@@ -32,10 +33,11 @@ class Settings(Model):
     base_urls: addresses that replace those of the sources, by source.
     """
 
-    environment: Name
+    environment: EnvironmentName
     landing_bucket: str
     database: Name
     warehouse: str
+    lease_seconds: PositiveInt
     load_source_arn: str = ""
     maintain_tables_arn: str = ""
     config: Path | None = None
@@ -52,12 +54,25 @@ class Settings(Model):
         store, machines = self.store, client("stepfunctions")
         loads = Executions(self.load_source_arn, machines)
         owners = Owners(loads, Executions(self.maintain_tables_arn, machines))
-        leases = Leases(store, utc_now, is_running=owners.is_running)
+        leases = Leases(store, utc_now, lifetime=self.lease_lifetime, is_running=owners.is_running)
         return Flow(store, leases, loads, utc_now)
 
+    @property
+    def lease_lifetime(self) -> timedelta:
+        """After how long the lease of a table is free by itself."""
+        return timedelta(seconds=self.lease_seconds)
+
     def source(self, name: str) -> Source:
-        """Return a source, at the address at which this environment finds it."""
+        """Return a source, at the address at which this environment finds it.
+
+        Raises:
+            UnknownSourceError: It does not exist, or not in this environment.
+        """
         source = config.read_source(self._folder, name)
+        if not source.is_deployed_to(self.environment):
+            raise UnknownSourceError(
+                f"sources/{name}.yaml: environments does not name {self.environment}"
+            )
         if name not in self.base_urls:
             return source
         moved = {"base_url": self.base_urls[name]}
@@ -72,10 +87,9 @@ class Settings(Model):
         """Return the contracts of a source."""
         return config.read_contracts(self._folder, source)
 
-    @property
-    def tables(self) -> dict[str, tuple[str, ...]]:
-        """The tables of each source."""
-        return config.read_tables(self._folder)
+    def tables(self, sources: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Return the tables of each of some sources that there are."""
+        return config.read_tables(self._folder, sources)
 
     @property
     def _folder(self) -> Traversable:

@@ -1,46 +1,86 @@
-"""What is wrong with contracts and sources: each alone, by its place, and among the others."""
+"""What is wrong with contracts, sources and environments: each alone, and among the others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
+from lakekit.config.deployment import environment_faults, source_faults
+from lakekit.config.environment import (
+    BASE,
+    Environment,
+    check_base,
+    environment_names,
+    load_environment,
+)
 from lakekit.config.load import derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
 from lakekit.contract.contract import Contract, load_contract
-from lakekit.errors import InvalidContractError
+from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
 from lakekit.models import Fault, parse_yaml
+
+Document = Contract | Source | Environment
 
 
 def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
     """Return a line for each fault of each file; none for one that holds."""
     faults: dict[Path, list[str]] = {file: [] for file in files}
-    loaded: dict[Path, Contract | Source] = {}
+    loaded: dict[Path, Document] = {}
     for file in faults:
         try:
-            loaded[file] = _load(file)
-        except InvalidContractError as error:
+            document = _load(file)
+        except (InvalidContractError, InvalidEnvironmentError) as error:
             faults[file] = str(error).splitlines()
-    clashes = derived_name_faults(each for each in loaded.values() if isinstance(each, Contract))
+        else:
+            loaded |= {file: document} if document else {}
+    contracts = derived_name_faults(d for d in loaded.values() if isinstance(d, Contract))
+    environments = environment_faults(d for d in loaded.values() if isinstance(d, Environment))
+    around = cache(_environments)
     for file, document in loaded.items():
-        faults[file] += [f"{file}: {fault}" for fault in _place_faults(file, document, clashes)]
+        found = list(_place_faults(file, document, around))
+        if isinstance(document, Contract) and document.contract in contracts:
+            found.append(contracts[document.contract])
+        if isinstance(document, Environment) and document.environment in environments:
+            found.append(environments[document.environment])
+        faults[file] += [f"{file}: {fault}" for fault in found]
     return faults
 
 
-def _load(file: Path) -> Contract | Source:
-    """Load a file; its top-level keys say which kind it is."""
+def _load(file: Path) -> Document | None:
+    """Load a file; its folder or its top-level keys say which kind it is.
+
+    What all environments share is no environment itself.
+    """
     text, name = read_text(file), str(file)
-    is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-    return (load_contract if is_contract else load_source)(text, name=name)
+    if file.absolute().parent.name != "environments":
+        is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
+        return (load_contract if is_contract else load_source)(text, name=name)
+    if file.stem != BASE:
+        return load_environment(file.stem, folder=file.parent)
+    check_base(file.parent)
+    return None
 
 
 def _place_faults(
-    file: Path, document: Contract | Source, clashes: dict[str, Fault]
+    file: Path, document: Document, environments: Callable[[Path], dict[str, Environment]]
 ) -> Iterator[Fault]:
+    """Yield what does not fit the place of a file: elsewhere it may have any name."""
     kind = "contract" if isinstance(document, Contract) else "source"
-    # Elsewhere a file may have any name: only in these folders is it found by it.
-    if file.absolute().parent.name == f"{kind}s":
-        fault = name_fault(document, kind, file.name)
-        if fault:
-            yield fault
-    if isinstance(document, Contract) and document.contract in clashes:
-        yield clashes[document.contract]
+    folder = file.absolute().parent
+    if isinstance(document, Environment) or folder.name != f"{kind}s":
+        return
+    fault = name_fault(document, kind, file.name)
+    if fault:
+        yield fault
+    if isinstance(document, Source):
+        yield from source_faults(document, environments(folder.with_name("environments")))
+
+
+def _environments(folder: Path) -> dict[str, Environment]:
+    """Return the environments of a project that load; the faults of the others are their own."""
+    found = {}
+    for name in environment_names(folder):
+        with suppress(InvalidEnvironmentError):
+            found[name] = load_environment(name, folder=folder)
+    return found

@@ -102,7 +102,7 @@ def _sandbox(console: Console, address: str, key: str) -> Iterator[Sandbox]:
             folder=FOLDER / "sandbox",
             config=CONFIG,
             base_urls={SOURCE: address},
-            secrets={"lakekit/dev/airports_api": key},
+            secrets=project.example_secrets(key),
         )
         sandbox.__enter__()
     try:

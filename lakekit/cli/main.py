@@ -54,10 +54,12 @@ def lakekit(
 
 
 @app.command()
-def check(files: Annotated[list[Path], typer.Argument(help="Contracts, sources.")]) -> None:
-    """Validate contracts and sources and report all their faults.
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Contracts, sources, environments.")],
+) -> None:
+    """Validate contracts, sources and environments and report all their faults.
 
-    Example: lakekit check config/sources/*.yaml config/contracts/*.yaml
+    Example: lakekit check config/*/*.yaml
     """
     faults = check_files(files)
     for file, lines in faults.items():

@@ -21,7 +21,6 @@ from lakekit.errors import InvalidStepInputError
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
 FOLDER = Path("build/sandbox")
 STATE = "state.json"
-EXAMPLE = "airports_api"
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
 Endpoint = Annotated[str | None, typer.Option(help="Address of a sandbox started elsewhere.")]
 
@@ -115,13 +114,14 @@ def run(
 def _example(
     base_urls: dict[str, str], release: str
 ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Serve the example API unless its source has another address; add its secret."""
-    if EXAMPLE in base_urls:
+    """Serve the example API, unless its source is elsewhere or removed; add its secret."""
+    from lakekit.sandbox import project  # noqa: PLC0415
+
+    example = project.example_api()
+    secrets = project.example_secrets(example.API_KEY)
+    if secrets is None or project.EXAMPLE in base_urls:
         yield base_urls, {}
         return
-    from lakekit.sandbox.project import example_api  # noqa: PLC0415
-
-    example = example_api()
     try:
         server = example.AirportsServer(release)
     except ValueError as error:
@@ -129,7 +129,7 @@ def _example(
     with server as api:
         other = f"curl -X PUT -d 20250909 {api.address}/release"
         typer.echo(f"example API at {api.address}, release {release}; another: {other}", err=True)
-        yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": example.API_KEY}
+        yield base_urls | {project.EXAMPLE: api.address}, secrets
 
 
 def _keep(sandbox: Any, state: Path) -> None:

@@ -1,15 +1,51 @@
 """One environment: `base.yaml`, overlaid by the environment's own file."""
 
+import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
+from lakekit.config.timeouts import TimeOuts, derive_timeouts
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults, parse_yaml
 
 FOLDER = Path("config/environments")
+BASE = "base"
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the other names that
+# begin with the prefix may be longer.
+BUCKET_NAME_LENGTH = 63
+RESERVED_PREFIXES = ("amzn", "aws", "sthree", "xn")
+RESERVED_DATABASES = ("default", "global_temp", "information_schema")
 
+
+def _check_environment(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise ValueError("must be lower-case letters and digits, with single hyphens inside")
+    if name == BASE:
+        raise ValueError(
+            f"'{BASE}' is the file of what all environments share; choose another name"
+        )
+    return name
+
+
+def _check_prefix(prefix: str) -> str:
+    # Without a hyphen, or two deployments could make one name of different parts.
+    if not re.fullmatch(r"[a-z][a-z0-9]*", prefix):
+        raise ValueError("must be lower-case letters and digits, and begin with a letter")
+    if prefix in RESERVED_PREFIXES:
+        raise ValueError(f"'{prefix}' is reserved by AWS; choose another one")
+    return prefix
+
+
+EnvironmentName = Annotated[str, AfterValidator(_check_environment)]
+Prefix = Annotated[str, AfterValidator(_check_prefix)]
 AccountId = Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
 Region = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Days = Annotated[int, Field(ge=1, le=3653)]
@@ -19,7 +55,7 @@ Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 class Storage(Model):
     """Buckets and the catalog's database."""
 
-    database: Name
+    database: Name | None = None
     raw_days: Days | None = None
     noncurrent_days: Days = 30
     removal: Literal["retain", "destroy"] = "retain"
@@ -41,20 +77,83 @@ class Jobs(Model):
 
 
 class Environment(Model):
-    """Where and how large one deployment is."""
+    """Where and how large one deployment is; `prefix` distinguishes those of one account."""
 
-    environment: Literal["dev", "staging", "prod"]
+    environment: EnvironmentName
+    prefix: Prefix = "lakekit"
     account: AccountId
     region: Region
-    storage: Storage
+    storage: Storage = Storage()
     functions: Functions = Functions()
     jobs: Jobs = Jobs()
     schedules: bool = True
     notify: tuple[Email, ...] = ()
 
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        longest = self.bucket("landing")
+        if len(longest) > BUCKET_NAME_LENGTH:
+            raise ValueError(
+                f"'{longest}' has {len(longest)} characters, and the name of a bucket has "
+                f"{BUCKET_NAME_LENGTH} at most; shorten prefix or environment"
+            )
+        if self.database in RESERVED_DATABASES:
+            raise ValueError(
+                f"'{self.database}' is taken by AWS or Spark; set another storage.database"
+            )
+        return self
+
     def name(self, part: str) -> str:
-        """Return the name of a resource of this environment, such as `lakekit-dev-start_run`."""
-        return f"lakekit-{self.environment}-{part}"
+        """Return a resource's name in this environment, such as `lakekit-dev-start_run`."""
+        return f"{self.prefix}-{self.environment}-{part}"
+
+    def bucket(self, part: str) -> str:
+        """Return the name of a bucket, which no other account may have."""
+        return f"{self.name(part)}-{self.account}-{self.region}"
+
+    @property
+    def database(self) -> str:
+        """The catalog's database."""
+        own = f"{self.prefix}_{self.environment}".replace("-", "_")
+        return self.storage.database or own
+
+    @property
+    def secrets(self) -> str:
+        """What the names of the secrets begin with that sources may use."""
+        return f"{self.prefix}/{self.environment}/"
+
+    @property
+    def timeouts(self) -> TimeOuts:
+        """How long jobs, states, leases and executions may last."""
+        return derive_timeouts(self.jobs.timeout_minutes)
+
+
+def environment_names(folder: Path = FOLDER) -> list[str]:
+    """Return the environments of a project: the names of their files."""
+    return sorted(file.stem for file in folder.glob("*.yaml") if file.stem != BASE)
+
+
+def read_environments(folder: Path = FOLDER) -> dict[str, Environment]:
+    """Read all environments, by name; see `load_environment` for errors, of all files at once."""
+    found, faults = {}, []
+    for name in environment_names(folder):
+        try:
+            found[name] = load_environment(name, folder=folder)
+        except InvalidEnvironmentError as error:
+            faults.append(str(error))
+    if faults:
+        raise InvalidEnvironmentError("\n".join(faults))
+    return found
+
+
+def check_base(folder: Path = FOLDER) -> None:
+    """Check `base.yaml` alone, with stand-ins for what each environment must say itself.
+
+    Raises:
+        InvalidEnvironmentError: With one line per fault.
+    """
+    stand_ins = {"environment": "any", "account": "0" * 12, "region": "eu-west-1"}
+    _validate(overlay(stand_ins, _read(folder / f"{BASE}.yaml")), f"{BASE}.yaml")
 
 
 def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
@@ -63,14 +162,10 @@ def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
     Raises:
         InvalidEnvironmentError: With one line per fault, after the overlay.
     """
-    base = _read(folder / "base.yaml")
+    base = _read(folder / f"{BASE}.yaml")
     own = _read(folder / f"{name}.yaml")
     document = overlay(base, {"environment": name, **own})
-    try:
-        environment = Environment.model_validate(document)
-    except ValidationError as error:
-        faults = describe_faults(error, Environment, f"{name}.yaml over base.yaml")
-        raise InvalidEnvironmentError(faults) from None
+    environment = _validate(document, f"{name}.yaml over {BASE}.yaml")
     if environment.environment != name:
         raise InvalidEnvironmentError(
             f"{name}.yaml: environment: is '{environment.environment}'; must be the file's name"
@@ -90,6 +185,13 @@ def overlay(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
         both = isinstance(under, dict) and isinstance(value, dict)
         merged[key] = overlay(under, value) if both else value  # type: ignore[arg-type]
     return merged
+
+
+def _validate(document: dict[str, Any], name: str) -> Environment:
+    try:
+        return Environment.model_validate(document)
+    except ValidationError as error:
+        raise InvalidEnvironmentError(describe_faults(error, Environment, name)) from None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -54,16 +54,17 @@ def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Cont
     """
     found = list(_yaml_files(folder, "contracts"))
     if source is not None:
-        found = [file for file in found if _source_of(file) == source]
+        found = [file for file in found if _is_of(file, source)]
     return _read_all(Contract, "contract", found)
 
 
-def read_tables(folder: Traversable) -> dict[str, tuple[str, ...]]:
-    """Return the names of the tables of each source, by the names of the files alone."""
-    found: dict[str, list[str]] = {}
-    for file in _yaml_files(folder, "contracts"):
-        found.setdefault(str(_source_of(file)), []).append(file.name.removesuffix(".yaml"))
-    return {source: tuple(names) for source, names in found.items()}
+def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the tables of each of some sources that there are."""
+    known = {file.name.removesuffix(".yaml") for file in _yaml_files(folder, "sources")}
+    return {
+        source: tuple(each.contract for each in read_contracts(folder, source))
+        for source in sorted(known & {*sources})
+    }
 
 
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:
@@ -123,5 +124,8 @@ def _named(document: File, field: str, file: Traversable) -> File:
     return document
 
 
-def _source_of(file: Traversable) -> object:
-    return parse_yaml(file.read_text(encoding="utf-8"), name=file.name).get("source")
+def _is_of(file: Traversable, source: str) -> bool:
+    text = file.read_text(encoding="utf-8")
+    # Parsed only if it may be: of a thousand files that would take most of a function's time.
+    may_be = source in text or "\\" in text
+    return may_be and parse_yaml(text, name=file.name).get("source") == source

@@ -2,21 +2,21 @@
 
 import re
 from ipaddress import IPv6Address, ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, field_validator
 
+from lakekit.config.environment import EnvironmentName
+from lakekit.config.schedule import Schedule, parse_schedule
 from lakekit.models import FileModel, Model, Name
 
 # The characters Secrets Manager allows in a name, and those of an HTTP header name (RFC 9110).
-# `{environment}` stands for dev, staging or prod.
+# `{environment}` stands for the name of the environment.
 SecretName = Annotated[
     str, StringConstraints(pattern=r"^([A-Za-z0-9/_+=.@-]|\{environment\}){1,512}$")
 ]
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")]
-_RATE = re.compile(r"^rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)$")
-_CRON = re.compile(r"^cron\((\S+(?: \S+){5})\)$")
 _HOST_NAME = re.compile(r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]*$")
 
 
@@ -60,13 +60,17 @@ class CallBudget(Model):
 
 
 class Source(FileModel):
-    """A REST API that feeds one or more tables."""
+    """A REST API that feeds one or more tables.
+
+    environments: those that have the source; all, if none is named.
+    """
 
     source: Name
     description: str = ""
     base_url: str
     auth: Auth = NoAuth(type="none")
-    schedule: str | None = None
+    environments: Annotated[tuple[EnvironmentName, ...], Field(min_length=1)] | None = None
+    schedule: Schedule | None = None
     call_budget: CallBudget = CallBudget()
     timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30
 
@@ -75,18 +79,14 @@ class Source(FileModel):
     def _is_a_safe_address(cls, url: str) -> str:
         return check_base_url(url)
 
-    @field_validator("schedule")
+    @field_validator("schedule", mode="before")
     @classmethod
-    def _is_a_schedule(cls, text: str | None) -> str | None:
-        if text is None or _RATE.match(text):
-            return text
-        cron = _CRON.match(text)
-        if not cron:
-            raise ValueError("must be 'rate(1 hour)' or 'cron(0 6 * * ? *)' with six fields")
-        fields = cron.group(1).split(" ")
-        if (fields[2] == "?") == (fields[4] == "?"):
-            raise ValueError("cron: exactly one of day-of-month and day-of-week must be '?'")
-        return text
+    def _may_be_an_expression_alone(cls, value: Any) -> Any:
+        return parse_schedule(value)
+
+    def is_deployed_to(self, environment: str) -> bool:
+        """Say whether an environment has this source; without `environments` all have it."""
+        return self.environments is None or environment in self.environments
 
 
 def load_source(text: str, *, name: str = "source") -> Source:

@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 
 from lakekit import layout
 from lakekit.errors import LakekitError, LandingCorruptError
-from lakekit.landing.index import BLOCKED, is_indexed, oldest, remove_entry, tables_with
+from lakekit.landing.index import (
+    BLOCKED,
+    PENDING,
+    is_indexed,
+    oldest,
+    remove_entry,
+    tables_with,
+)
 from lakekit.landing.writer import load_manifest, publish
 from lakekit.ports import Flow, ObjectInfo, ObjectStore, TableCatalog
 from lakekit.runs.documents import read_claim, read_run
@@ -26,6 +33,7 @@ MAX_FILES = 100
 _NAMED = 20
 
 Route = Callable[[RouteFile], object]
+TablesOf = Callable[[Collection[str]], Mapping[str, Collection[str]]]
 
 
 def sweep(
@@ -33,7 +41,7 @@ def sweep(
     flow: Flow,
     catalog: TableCatalog,
     route: Route,
-    known: Mapping[str, Collection[str]],
+    tables_of: TablesOf,
 ) -> SweepResult:
     """Route lost files, close ended runs, and start what is pending without a run.
 
@@ -42,13 +50,13 @@ def sweep(
         flow: The landing bucket, and the runs of `load_source`.
         catalog: For the branches that killed merges left.
         route: Lands a file of the inbox, as its event would have.
-        known: The sources of this environment, with their tables.
+        tables_of: Returns the tables of each of some sources, of those that there are.
     """
     found: list[str] = []
     routed = _route_lost(step.started_at, flow.store, route, found)
     closed = _close_ended(flow, catalog, found)
     _tidy_blocked(flow.store)
-    started = _start_pending(step.started_at, flow, known, found)
+    started = _start_pending(step.started_at, flow, tables_of, found)
     return SweepResult(
         started=started, routed=routed, closed=closed, found=tuple(found[:_NAMED]),
         more=max(0, len(found) - _NAMED),
@@ -149,13 +157,13 @@ def _tidy_blocked(store: ObjectStore) -> None:
                     remove_entry(store, manifest)
 
 
-def _start_pending(
-    now: datetime, flow: Flow, known: Mapping[str, Collection[str]], found: list[str]
-) -> int:
+def _start_pending(now: datetime, flow: Flow, tables_of: TablesOf, found: list[str]) -> int:
     started = 0
-    for source in [*flow.store.folders(layout.index_prefix("pending"))]:
-        tables = tables_with(flow.store, "pending", source)
-        if strangers := sorted({*tables} - {*known.get(source, ())}):
+    sources = [*flow.store.folders(layout.index_prefix(PENDING))]
+    known = tables_of(sources)
+    for source in sources:
+        pending = tables_with(flow.store, PENDING, source)
+        if strangers := sorted({*pending} - {*known.get(source, ())}):
             found.append(f"{source}: landings wait for tables without a contract: {strangers}")
         if source in known:
             name = f"sweep-{source}-{now:%Y%m%dT%H%M%S}"

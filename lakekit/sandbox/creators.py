@@ -153,6 +153,19 @@ def _rule(client: Client, fallback: str, p: Properties) -> Created:
     return Created(name, {"Arn": arn}, p)
 
 
+def _schedule_group(client: Client, fallback: str, p: Properties) -> Created:
+    name = p.get("Name", fallback)
+    arn = client("scheduler").create_schedule_group(Name=name)["ScheduleGroupArn"]
+    return Created(name, {"Arn": arn}, p)
+
+
+def _schedule(client: Client, fallback: str, p: Properties) -> Created:
+    # Moto keeps it and starts nothing: on this machine runs are started by hand.
+    name = p.get("Name", fallback)
+    arn = client("scheduler").create_schedule(**{**p, "Name": name})["ScheduleArn"]
+    return Created(name, {"Arn": arn}, p)
+
+
 def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
     text, given = p["DefinitionString"], p.get("DefinitionSubstitutions", {})
     wanted = set(re.findall(r"\$\{(\w+)\}", text))
@@ -181,5 +194,7 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::SNS::Subscription": _subscription,
     "AWS::SNS::Topic": _topic,
     "AWS::SQS::Queue": _queue,
+    "AWS::Scheduler::Schedule": _schedule,
+    "AWS::Scheduler::ScheduleGroup": _schedule_group,
     "AWS::StepFunctions::StateMachine": _state_machine,
 }

@@ -9,8 +9,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from lakekit.errors import InvalidStepInputError
+from lakekit.config.load import read_source
+from lakekit.config.source import NoAuth
+from lakekit.errors import InvalidStepInputError, UnknownSourceError
 
+# The sandbox deploys the templates of this environment.
+ENVIRONMENT = "dev"
+EXAMPLE = "airports_api"
 PACKAGE = Path(__file__).resolve().parents[1]
 _PACKAGED = Path(__file__).resolve().with_name("_project")
 
@@ -35,6 +40,17 @@ def is_checkout() -> bool:
 def search_path(project: Path) -> str:
     """Return the PYTHONPATH of a process that imports the project's modules, and `lakekit`."""
     return os.pathsep.join(dict.fromkeys((str(project), str(PACKAGE.parent))))
+
+
+def example_secrets(key: str) -> dict[str, str] | None:
+    """Return the secret of the example source by its name; None if the project has no example."""
+    try:
+        auth = read_source(root() / "config", EXAMPLE).auth
+    except UnknownSourceError:
+        return None
+    if isinstance(auth, NoAuth):
+        return {}
+    return {auth.secret.replace("{environment}", ENVIRONMENT): key}
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import Any
 
 from lakekit.sandbox import project
 
-ENVIRONMENT = "dev"
 INPUTS = ("cdk", "cdk.json", "config", "glue_jobs", "lakekit", "lambdas", "pyproject.toml",
           "requirements.txt", "state_machines")  # fmt: skip
 KEPT = 3
@@ -40,7 +39,7 @@ def synthesise(root: Path, cache: Path) -> Path:
         return out
     part = out.with_name(f"{out.name}.{os.getpid()}")
     shutil.rmtree(part, ignore_errors=True)
-    command = [sys.executable, "cdk/app.py", "--environment", ENVIRONMENT, "--no-bundle"]
+    command = [sys.executable, "cdk/app.py", "--environment", project.ENVIRONMENT, "--no-bundle"]
     done = subprocess.run(  # noqa: S603  our own program
         [*command, "--out", str(part.resolve())],
         cwd=root,

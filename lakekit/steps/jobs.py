@@ -1,8 +1,9 @@
 """Arguments and result model of every step that is a Glue job."""
 
+from datetime import timedelta
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, Field, PositiveInt, StringConstraints, model_validator
 
 from lakekit.batch import MergeResult
 from lakekit.documents import Document
@@ -40,7 +41,18 @@ class MergeScd2Result(Document):
     merges: tuple[MergeResult, ...]
 
 
-class MaintainTables(CreateTables):
+class HoldsLease(CreateTables):
+    """Arguments of a job that takes leases; `lease_seconds` is deployed with it."""
+
+    lease_seconds: PositiveInt
+
+    @property
+    def lease_lifetime(self) -> timedelta:
+        """After how long the lease of a table is free by itself."""
+        return timedelta(seconds=self.lease_seconds)
+
+
+class MaintainTables(HoldsLease):
     """Arguments of the job that maintains."""
 
 
@@ -52,7 +64,7 @@ class MaintainTablesResult(Document):
     maintained: tuple[Maintained, ...] = ()
 
 
-class RebuildTable(CreateTables):
+class RebuildTable(HoldsLease):
     """Arguments of the job that derives a table again.
 
     since: `--from`; only versions that held at or after it are published. keys: `--keys`, the

@@ -112,6 +112,7 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
         "AWS_DEFAULT_REGION": REGION, "LAKEKIT_ENVIRONMENT": "dev",
         "LAKEKIT_LANDING_BUCKET": "landing",
         "LAKEKIT_DATABASE": "lakekit_dev", "LAKEKIT_WAREHOUSE": "s3://lake/warehouse",
+        "LAKEKIT_LEASE_SECONDS": "3600",
         "LAKEKIT_LOAD_SOURCE_ARN": MACHINE, "LAKEKIT_MAINTAIN_TABLES_ARN": MAINTENANCE,
         "LAKEKIT_CONFIG": str(tmp_path),
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """Resources come from the synthesised templates: their faults show here."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,17 @@ def test_the_sandbox_has_what_the_templates_have(sandbox):
     )["definition"]
     assert "${" not in definition
     assert ":111111111111:function:lakekit-dev-start_run" in definition
+
+
+def test_the_sandbox_has_the_schedules_of_the_templates_with_what_they_would_start(sandbox):
+    scheduler, machines = sandbox.client("scheduler"), sandbox.names["machines"]
+    [group] = [each["Name"] for each in scheduler.list_schedule_groups()["ScheduleGroups"]
+               if each["Name"] != "default"]  # fmt: skip
+    schedule = scheduler.get_schedule(GroupName=group, Name="airports_api")
+
+    assert (group, schedule["State"]) == ("lakekit-dev-sources", "DISABLED")
+    assert schedule["Target"]["Arn"] == machines["load_source"]
+    assert json.loads(schedule["Target"]["Input"])["source"] == "airports_api"
 
 
 def test_job_scripts_are_the_repositorys_own(tmp_path):

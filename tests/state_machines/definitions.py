@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from cdk.constructs.definitions import insert_timeouts
+from lakekit.config.timeouts import derive_timeouts
+
 ROOT = Path(__file__).parents[2]
 DEFINITIONS = sorted((ROOT / "state_machines").glob("*.asl.json"))
 TOKEN = re.compile(r"\$\{(\w+)\}")
@@ -16,7 +19,10 @@ each = pytest.mark.parametrize("path", DEFINITIONS, ids=lambda path: path.name.s
 
 
 def load(path: Path) -> Json:
-    definition: Json = json.loads(path.read_text())
+    """A definition as it is deployed, but for the names of resources."""
+    machine = path.name.removesuffix(".asl.json")
+    text = insert_timeouts(path.read_text(), machine, derive_timeouts(60))
+    definition: Json = json.loads(text)
     return definition
 
 

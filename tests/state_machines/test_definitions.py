@@ -9,7 +9,7 @@ import cfnlint
 import jsonschema
 
 import lakekit.errors
-from cdk.constructs.definitions import TOKENS
+from cdk.constructs.definitions import TIME_OUT_TOKENS, TOKENS
 from tests.state_machines.definitions import (
     DEFINITIONS,
     ROOT,
@@ -88,7 +88,14 @@ def test_tokens_are_whole_strings(path: Path) -> None:
 @each
 def test_tokens_equal_what_cdk_supplies(path: Path) -> None:
     supplied = TOKENS[path.name.removesuffix(".asl.json")]
-    assert set(TOKEN.findall(path.read_text())) == set(supplied)
+    assert set(TOKEN.findall(path.read_text())) == {*supplied, *TIME_OUT_TOKENS}
+
+
+@each
+def test_a_time_out_becomes_a_number(path: Path) -> None:
+    found = [task["TimeoutSeconds"] for task in tasks(load(path)).values()]
+    found.append(load(path)["TimeoutSeconds"])
+    assert [type(seconds) for seconds in found] == [int] * len(found)
 
 
 @each

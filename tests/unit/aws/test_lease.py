@@ -62,8 +62,9 @@ def test_leaves_a_lease_alone_that_changed_hands(leases: Leases, clock: ManualCl
 
 def test_takes_over_the_lease_of_an_owner_that_is_no_longer_at_work(clock: ManualClock) -> None:
     store = MemoryObjectStore()
-    Leases(store, clock).acquire("t", "dead")
-    leases = Leases(store, clock, is_running=lambda owner: owner != "dead")
+    lifetime = timedelta(minutes=10)
+    Leases(store, clock, lifetime=lifetime).acquire("t", "dead")
+    leases = Leases(store, clock, lifetime=lifetime, is_running=lambda owner: owner != "dead")
 
     assert leases.acquire("t", "b").epoch == 2
     with pytest.raises(TableBusyError, match="held by b"):

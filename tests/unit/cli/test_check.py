@@ -111,5 +111,99 @@ def test_reports_a_contract_that_is_named_as_a_journal_or_quarantine_of_another_
     assert f"{one}: ok" in result.stdout
 
 
+BASE = 'account: "111111111111"\nregion: eu-west-1\n'
+
+
+def configuration(folder: Path, **files: str) -> dict[str, Path]:
+    """Write `base` and other environments, and the source `shop`, where a run finds them."""
+    paths = {}
+    for name, text in files.items():
+        kind = "sources" if name == "shop" else "environments"
+        paths[name] = folder / kind / f"{name}.yaml"
+        paths[name].parent.mkdir(exist_ok=True)
+        paths[name].write_text(text)
+    return paths
+
+
+def test_says_ok_of_the_environments_of_this_repository() -> None:
+    files = list(Path("config/environments").glob("*.yaml"))
+
+    assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
+
+
+@pytest.mark.parametrize(
+    ("own", "fault"),
+    [
+        ("prefix: aws", "prefix: 'aws' is reserved by AWS"),
+        ("prefix: a-b", "prefix: must be lower-case letters and digits"),
+        (f"prefix: {'p' * 30}", "has 65 characters, and the name of a bucket has 63 at most"),
+        ("storage: {database: default}", "'default' is taken by AWS or Spark"),
+        ("jobs: {timeout_minutes: 0}", "jobs.timeout_minutes: Input should be greater"),
+    ],
+)
+def test_reports_what_is_wrong_with_an_environment(tmp_path: Path, own: str, fault: str) -> None:
+    files = configuration(tmp_path, base=BASE, dev=own)
+
+    result = check(*files.values())
+
+    assert (result.exit_code, result.stdout) == (1, f"{files['base']}: ok\n")
+    assert fault in result.stderr
+
+
+def test_reports_what_is_wrong_with_what_all_environments_share(tmp_path: Path) -> None:
+    files = configuration(tmp_path, base="regio: eu-west-1\n")
+
+    assert check(files["base"]).stderr == (
+        "base.yaml: regio: unknown field; did you mean 'region'?\n"
+    )
+
+
+def test_reports_environments_that_share_a_database(tmp_path: Path) -> None:
+    shared = "storage: {database: lake}"
+    files = configuration(tmp_path, base=BASE, dev=shared, qa=shared)
+
+    result = check(*files.values())
+
+    assert result.stdout == f"{files['base']}: ok\n{files['dev']}: ok\n"
+    assert result.stderr.startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
+
+
+@pytest.mark.parametrize(
+    ("rest", "fault"),
+    [
+        ("environments: [prd]", "environments: there is no prd; there are dev"),
+        (
+            "auth: {type: bearer, secret: other/key}",
+            "auth.secret: must begin with lakekit/dev/ to be read in dev",
+        ),
+        (
+            "schedule: {expression: rate(1 day), time_zone: Europe/Londn}",
+            "schedule.time_zone: 'Europe/Londn' is not a time zone of the IANA database",
+        ),
+        ("schedule: cron(60 6 * * ? *)", "schedule: cron: '60' cannot be the minutes: 0 to 59"),
+    ],
+)
+def test_reports_a_source_that_its_environments_cannot_have(
+    tmp_path: Path, rest: str, fault: str
+) -> None:
+    text = f"source: shop\nbase_url: https://a.org\n{rest}\n"
+    files = configuration(tmp_path, base=BASE, dev="", shop=text)
+    files["dev"].write_text("schedules: true\n")
+
+    assert check(files["shop"]).stderr == f"{files['shop']}: {fault}\n"
+
+
+def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_path: Path) -> None:
+    """EventBridge Scheduler takes 64 characters."""
+    file = tmp_path / "draft.yaml"
+    file.write_text(f"source: {'s' * 63}\nbase_url: https://a.org\n")
+    assert check(file).exit_code == 0
+
+    file.write_text(file.read_text().replace("source: ", "source: s"))
+    assert check(file).stderr == (
+        f"{file}: source: must be at most 63 lower-case letters, digits and _, a letter first\n"
+    )
+
+
 def test_reports_a_file_that_is_not_there() -> None:
     assert "No such file" in check(Path("nowhere.yaml")).stderr

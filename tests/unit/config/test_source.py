@@ -1,5 +1,6 @@
 import pytest
 
+from lakekit.config.schedule import Schedule
 from lakekit.config.source import ApiKeyAuth, load_source
 from lakekit.errors import InvalidContractError
 
@@ -48,7 +49,9 @@ def test_accepts_a_public_address_and_this_machine(url: str) -> None:
 
 @pytest.mark.parametrize("text", ["rate(1 hour)", "rate(15 minutes)", "cron(0 6 * * ? *)"])
 def test_accepts_a_schedule(text: str) -> None:
-    assert load_source(f"source: s\nbase_url: https://a.org\nschedule: {text}").schedule == text
+    schedule = load_source(f"source: s\nbase_url: https://a.org\nschedule: {text}").schedule
+
+    assert schedule == Schedule(expression=text, time_zone="UTC", flexible_minutes=0)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_reports_every_fault_with_its_path():
         ("name: order", "name: _op", "control column"),
         ("name: order", "name: _valid_from", "control column"),
         ("name: order", 'name: "x`; DROP TABLE y; --"', "schema.1.name"),
-        ("contract: people", "contract: ../../other", "contract: String should match"),
+        ("contract: people", "contract: ../../other", "contract: must be at most 63"),
         (
             "contract: people",
             "contract: people\ncontract: other",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from lakekit import layout
@@ -145,7 +145,7 @@ class World(NamedTuple):
 def world() -> World:
     executions, clock = Executions(), ManualClock(NOON)
     store = MemoryObjectStore(clock)
-    leases = Leases(store, clock, is_running=executions.is_running)
+    leases = Leases(store, clock, lifetime=timedelta(hours=4), is_running=executions.is_running)
     return World(store, leases, executions, clock)
 
 

@@ -35,7 +35,7 @@ class Story:
         self.world.clock.advance(60 * minutes)
         return sweep(
             Step(started_at=self.world.clock()), self.world.flow, self.catalog, self.route,
-            {"shop": ("orders",)},
+            lambda _: {"shop": ("orders",)},
         )  # fmt: skip
 
     def route(self, step: RouteFile) -> None:

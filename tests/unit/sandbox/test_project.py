@@ -29,6 +29,15 @@ def test_an_installed_package_takes_its_copy_and_is_itself_on_the_path(
     assert project.search_path(tmp_path) == f"{tmp_path}{os.pathsep}{ROOT}"
 
 
+def test_the_example_has_a_secret_while_its_source_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert project.example_secrets("k") == {"lakekit/dev/airports_api": "k"}
+
+    monkeypatch.setattr(project, "root", lambda: tmp_path)
+    assert project.example_secrets("k") is None
+
+
 def test_a_copy_without_the_project_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

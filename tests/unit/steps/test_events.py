@@ -23,6 +23,7 @@ ARGV = [
     "job.py", "--run_id", "r-1", "--source=s", "--landing_bucket", "b", "--database", "d",
     "--warehouse", "s3://lake/warehouse",
 ]  # fmt: skip
+REBUILD = ["--table", "t", "--lease_seconds", "60"]
 
 
 def test_reads_what_a_child_execution_adds_to_its_request() -> None:
@@ -104,7 +105,7 @@ def test_ignores_the_arguments_that_glue_adds() -> None:
 )
 def test_refuses_an_option_that_a_person_misspelled(words: list[str], hint: str) -> None:
     for place in (len(ARGV), 1):
-        argv = [*ARGV, "--table", "t"]
+        argv = [*ARGV, *REBUILD]
         argv[place:place] = words
         with pytest.raises(InvalidStepInputError, match=re.escape(hint)):
             job_arguments(RebuildTable, argv)
@@ -121,13 +122,13 @@ def test_refuses_an_option_that_a_person_misspelled(words: list[str], hint: str)
     ],
 )
 def test_takes_any_option_of_glue(words: list[str]) -> None:
-    argv = [ARGV[0], *words, *ARGV[1:], "--table", "t"]
+    argv = [ARGV[0], *words, *ARGV[1:], *REBUILD]
 
     assert job_arguments(RebuildTable, argv).table == "t"
 
 
 def test_reads_which_part_of_a_table_is_to_be_rebuilt() -> None:
-    argv = [*ARGV, "--table", "t"]
+    argv = [*ARGV, *REBUILD]
 
     whole = job_arguments(RebuildTable, argv)
     later = job_arguments(RebuildTable, [*argv, "--from", "2026-01-01T00:00:00Z"])
@@ -148,7 +149,7 @@ def test_reads_which_part_of_a_table_is_to_be_rebuilt() -> None:
 )
 def test_refuses_a_part_that_is_none(words: list[str], fault: str) -> None:
     with pytest.raises(InvalidStepInputError, match=fault):
-        job_arguments(RebuildTable, [*ARGV, "--table", "t", *words])
+        job_arguments(RebuildTable, [*ARGV, *REBUILD, *words])
 
 
 @pytest.mark.parametrize("argv", [[], ["job.py"], ARGV[:-1], ["job.py", "--run_id"]])

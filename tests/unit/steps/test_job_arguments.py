@@ -148,8 +148,8 @@ def test_a_run_may_be_named_with_a_dash_first_which_glue_takes_for_an_option(run
 
 
 def test_an_argument_may_be_optional_where_glue_wants_all() -> None:
-    argv = ["job.py", *words(GIVEN), "--table", "t"]
+    argv = ["job.py", *words(GIVEN), "--table", "t", "--lease_seconds=60"]
 
     assert job_arguments(RebuildTable, argv).keys is None
     with pytest.raises(utils.GlueArgumentError, match="--keys"):
-        utils.getResolvedOptions(argv, [*GIVEN, "table", "keys"])
+        utils.getResolvedOptions(argv, [*GIVEN, "table", "lease_seconds", "keys"])
