@@ -17,7 +17,7 @@ from tests.flow.world import Notice
 
 MOST_STATE = 32 * 1024
 MOST_CALLS_OF_START_RUN = 20
-# How often a state tries again: after what the service or the store did, after what the function did.
+# How often a state tries again: after what service or store did, and after what the function did.
 _SERVICE, _FUNCTION = 4, 2
 _OF_SERVICE = (
     "StorageUnavailableError", "Lambda.TooManyRequestsException", "Lambda.SdkClientException",
@@ -271,17 +271,21 @@ def _has_reason(story: Story, notice: Notice) -> bool:
     if error in ("TooManyDeletedError", "TooManyRejectedError"):
         return story.began_with.refused > 0
     if error == "LateExtractError":
-        if story.world.outlived:  # what a job committed that its run had given up
-            return True
-        late = (*_UNORDERED, *(() if story.weather.calm else ("raw/shop/visits/",)))
-        return any(each in notice.message for each in late)
+        return _may_be_late(story, notice)
     if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
         return True
-    if error in _OF_SERVICE:
-        return sum(injected[each] for each in _OF_SERVICE) > _SERVICE
-    if error in _OF_FUNCTION:
-        return sum(injected[each] for each in _OF_FUNCTION) > _FUNCTION
+    for group, tries in ((_OF_SERVICE, _SERVICE), (_OF_FUNCTION, _FUNCTION)):
+        if error in group:
+            return sum(injected[each] for each in group) > tries
     return injected[error] > 0
+
+
+def _may_be_late(story: Story, notice: Notice) -> bool:
+    """Say whether a landing can come late by what happened to others."""
+    if story.world.outlived:  # a job may commit that its run had given up
+        return True
+    late = (*_UNORDERED, *(() if story.weather.calm else ("raw/shop/visits/",)))
+    return any(each in notice.message for each in late)
 
 
 CHECKS = (

@@ -1,6 +1,6 @@
 """Each step that is a function, called as its handler calls it, with the world for adapters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +75,13 @@ def _route_file(world: "World", event: Event) -> Event:
 
 def _sweep(world: "World", event: Event) -> Event:
     step = steps.Sweep(started_at=world.clock())
-    known = {name: [each.contract for each in found] for name, found in CONTRACTS.items()}
-    return sweep(step, world.flow, world, lambda file: route_step(world, file), known).to_event()
+    route = partial(route_step, world)
+    return sweep(step, world.flow, world, route, _tables_of).to_event()
+
+
+def _tables_of(sources: Collection[str]) -> dict[str, list[str]]:
+    known = {name: CONTRACTS[name] for name in sources if name in CONTRACTS}
+    return {name: [each.contract for each in found] for name, found in known.items()}
 
 
 FUNCTIONS: dict[str, Callable[["World", Event], Event]] = {

@@ -290,15 +290,19 @@ def _() -> Patches:
 @guard("a commit fails if another came first")
 def _() -> Patches:
     commit = Table.commit
-    yield Table, "commit", lambda table, batch, run_id, base, at: commit(
-        table, batch, run_id, table.head, at
+    yield (
+        Table,
+        "commit",
+        lambda table, batch, run_id, base, at: commit(table, batch, run_id, table.head, at),
     )
 
 
 @guard("a run that is started twice under one name is one")
 def _() -> Patches:
     numbers = count()
-    yield complete_run, "hand_over", lambda flow, run_id, source, tables: next_run.hand_over(
-        flow, run_id, source, tables
+    yield (
+        complete_run,
+        "hand_over",
+        lambda flow, run_id, source, tables: next_run.hand_over(flow, run_id, source, tables),
     )
     yield next_run, "next_name", lambda run_id: f"next-{next(numbers):09}"

@@ -1,4 +1,4 @@
-"""Stand-ins of the Glue jobs: they read the plan and commit landings in its order, as the jobs do."""
+"""Stand-ins of the Glue jobs: they read the plan and commit landings in its order, as those do."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

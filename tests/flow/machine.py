@@ -15,6 +15,7 @@ from tests.flow.paths import PathError, evaluate, fill, find, put
 
 # What Step Functions allows; what no state of ours comes near is `checks.MOST_STATE`.
 MAX_STATE = 256 * 1024
+_ARN = "arn:aws:states:eu-central-1:111122223333:execution"
 _COMMON = {"Type", "Comment", "Next", "End", "InputPath", "OutputPath"}
 _WORK = {"Parameters", "ResultSelector", "ResultPath", "Retry", "Catch"}
 _KNOWN = {
@@ -57,8 +58,8 @@ class Execution:
     cause: str = ""
     state: str = ""
     output: Any = None
-    ended: float = math.inf
     task: Task | None = None
+    timer: Task | None = None
     branches: list[Task] = field(default_factory=list)
     # State and bytes of each input and output.
     sizes: dict[str, int] = field(default_factory=dict)
@@ -68,7 +69,7 @@ class Execution:
         """The context object, `$$`."""
         return {
             "Execution": {
-                "Id": f"arn:aws:states:eu-central-1:111122223333:execution:{self.machine}:{self.name}",
+                "Id": f"{_ARN}:{self.machine}:{self.name}",
                 "Name": self.name,
                 "Input": self.given,
                 "StartTime": self.started_at,

@@ -1,4 +1,4 @@
-"""Paths, templates and intrinsic functions of the Amazon States Language, as far as ours use them."""
+"""Paths, templates and functions of the Amazon States Language, as far as ours use them."""
 
 import hashlib
 import json

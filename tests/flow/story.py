@@ -1,4 +1,4 @@
-"""What happens in a schedule: files that arrive, schedules, maintenance, people. Until all is quiet."""
+"""What happens in a schedule, until all is quiet: files, loads, maintenance, people."""
 
 import json
 from contextlib import suppress

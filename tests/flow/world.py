@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,27 +18,19 @@ from lakekit.ports import Flow
 from lakekit.runs import claim_landings
 from tests.fakes import MemoryObjectStore
 from tests.flow.catalog import Table
+from tests.flow.executions import TIMEOUTS, Machine
 from tests.flow.functions import FUNCTIONS
 from tests.flow.jobs import JOBS
 from tests.flow.kernel import Kernel, Killed, Task
 from tests.flow.lake import BROKEN_TABLES, OTHER, Records
-from tests.flow.machine import Execution, Interpreter, StateError
+from tests.flow.machine import Execution, StateError
 from tests.flow.store import SlowStore
 from tests.flow.weather import Weather
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MACHINES = ("load_source", "maintain_tables")
-FOLDER = Path(__file__).parents[2] / "state_machines"
-# More than any schedule has a reason for.
-MOST_EXECUTIONS = 500
-# A job that nobody stops is ended by Glue.
-JOB_SECONDS = 7200
 # A function ends so many seconds before its state does.
 _SPARE = 5
-
-
-class EndlessError(Exception):
-    """Runs start runs without end."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +41,6 @@ class Notice:
     subject: str
     message: str
     at: float
-
-
-@cache
-def definition(name: str) -> Any:
-    """Return a state machine's definition, with its tokens in it."""
-    return json.loads((FOLDER / f"{name}.asl.json").read_text())
 
 
 class World:
@@ -72,7 +56,8 @@ class World:
         self.machines = {name: Machine(self, name) for name in MACHINES}
         loads, maintenance = self.machines["load_source"], self.machines["maintain_tables"]
         owners = Owners(loads, maintenance)
-        leases = Leases(self.store, self.clock, is_running=owners.is_running)
+        lifetime = timedelta(seconds=TIMEOUTS.lease)
+        leases = Leases(self.store, self.clock, lifetime=lifetime, is_running=owners.is_running)
         self.flow = Flow(self.store, leases, loads, self.clock)
         self.tables: dict[str, Table] = {}
         self.records = Records(Random(seed + 2), weather)
@@ -255,12 +240,14 @@ class World:
         if self.chance(self.weather.job_dies):
             death = self.random.uniform(0, 1.5 * self.weather.merge_seconds[1])
             self.kernel.spawn(f"death of {task.name}", lambda: self.kernel.kill(task), after=death)
+        # What nobody stops Glue ends.
+        end = self.kernel.spawn(
+            f"end of {task.name}", lambda: self.kernel.kill(task), after=TIMEOUTS.job
+        )
         try:
-            self.kernel.spawn(
-                f"end of {task.name}", lambda: self.kernel.kill(task), after=JOB_SECONDS
-            )
             JOBS[job](self, run_id, arguments["source"])
         finally:
+            self.kernel.kill(end)
             self.running_jobs[job] -= 1
 
     def _cancel(self, task: Task) -> None:
@@ -269,67 +256,6 @@ class World:
             self.outlived.add(task.notes["run"])
         else:
             self.kernel.kill(task)
-
-
-class Machine:
-    """The executions of one state machine, by name; the port `Executions`."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.name = name
-        self.executions: dict[str, Execution] = {}
-        self._world = world
-        self._interpreter = Interpreter(
-            definition(name), world, world.kernel, world.random, world.say
-        )
-
-    def start(self, name: str, payload: dict[str, Any]) -> bool:
-        """Start an execution, as a step does."""
-        with self._world.request(f"START {name}"):
-            return self.begin(name, payload)
-
-    def is_running(self, name: str) -> bool:
-        """Say whether an execution is at work, as a step asks."""
-        with self._world.request(f"DESCRIBE {name}"):
-            found = self.executions.get(name)
-            return found is None or found.status == "RUNNING"
-
-    def begin(self, name: str, payload: dict[str, Any]) -> bool:
-        """Start an execution; the same again, while it runs, is answered as if it had begun."""
-        world, given = self._world, json.loads(json.dumps(payload))
-        if known := self.executions.get(name):
-            return known.status == "RUNNING" and known.given == given
-        if len(self.executions) >= MOST_EXECUTIONS:
-            world.kernel.give_up(EndlessError(f"{len(self.executions)} executions of {self.name}"))
-        started_at = world.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        execution = Execution(self.name, name, given, started_at)
-        self.executions[name] = execution
-        execution.task = world.kernel.spawn(name, lambda: self._run(execution))
-        if world.chance(world.weather.stopped):
-            after = world.random.uniform(0, 60 + 1.2 * world.weather.merge_seconds[1])
-            world.kernel.spawn(f"stop of {name}", lambda: self.stop(name), after=after)
-        return True
-
-    def stop(self, name: str) -> None:
-        """End an execution, as a person does: its functions go on, its job is cancelled."""
-        execution = self.executions[name]
-        if execution.status == "RUNNING" and execution.task:
-            self._world.say(f"stops {name}")
-            self._world.inject(name, "stopped")
-            for task in (execution.task, *execution.branches):
-                self._world.kernel.kill(task)
-            self._end(execution, "ABORTED")
-
-    def _run(self, execution: Execution) -> None:
-        try:
-            execution.output = self._interpreter.run(execution)
-            self._end(execution, "SUCCEEDED")
-        except StateError as error:
-            execution.error, execution.cause = error.error, error.cause
-            self._end(execution, "FAILED")
-
-    def _end(self, execution: Execution, status: str) -> None:
-        execution.status, execution.ended = status, self._world.kernel.now
-        self._world.say(f"{execution.name} {status} {execution.error}")
 
 
 def _snake(token: str, kind: str) -> str:

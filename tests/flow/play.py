@@ -1,0 +1,50 @@
+"""Plays schedules and says what does not hold."""
+
+import multiprocessing
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tests.flow.checks import faults
+from tests.flow.story import Story
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a schedule, and how much was done in it."""
+
+    seed: int
+    faults: list[str]
+    numbers: dict[str, int]
+
+    @property
+    def replay(self) -> str:
+        """What went wrong first, and the command that shows it."""
+        return f"python -m tests.flow --seed {self.seed} --trace: {self.faults[0]}"
+
+
+def play(seed: int, *, trace: bool = False) -> tuple[Story, list[str]]:
+    """Play one schedule and return what does not hold."""
+    story = Story(seed, trace=trace)
+    try:
+        story.play()
+    except Exception as error:
+        return story, [f"{type(error).__name__}: {error}"]
+    return story, faults(story)
+
+
+def play_all(seeds: Iterable[int], *, processes: int) -> Iterator[Outcome]:
+    """Play schedules side by side, and yield what became of each, in no order."""
+    with multiprocessing.Pool(processes) as pool:
+        yield from pool.imap_unordered(_outcome, seeds, chunksize=4)
+
+
+def _outcome(seed: int) -> Outcome:
+    story, found = play(seed)
+    world = story.world
+    numbers = {
+        "executions": sum(len(machine.executions) for machine in world.machines.values()),
+        "jobs": sum(world.job_runs.values()),
+        "commits": sum(len(table.commits) for table in world.tables.values()),
+        "notices": len(world.notices),
+    }
+    return Outcome(seed, found, numbers)
