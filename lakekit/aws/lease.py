@@ -10,6 +10,9 @@ from lakekit.errors import TableBusyError
 from lakekit.layout import lease_key
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
+# How often a lease is read again that has changed before it could be written.
+_ATTEMPTS = 3
+
 
 class Lease(Document):
     """Who may work on a table, until when; `epoch` grows with every change of hands."""
@@ -47,21 +50,26 @@ class Leases:
         Raises:
             TableBusyError: Another owner holds it, or was faster.
         """
-        now = self._clock()
-        held, etag = self._read(table)
-        if held and held.owner != owner and held.expires_at > now and self._is_running(held.owner):
-            raise _busy(held)
-        ours = held is not None and held.owner == owner and held.expires_at > now
-        epoch = held.epoch + (0 if ours else 1) if held else 1
-        return self._write(self._new(table, owner, epoch, now + self._lifetime), etag)
+        for _ in range(_ATTEMPTS):
+            now = self._clock()
+            held, etag = self._read(table)
+            ours = held is not None and held.owner == owner and held.expires_at > now
+            if held and not ours and held.expires_at > now and self._is_running(held.owner):
+                raise _busy(held)
+            epoch = held.epoch + (0 if ours else 1) if held else 1
+            lease = self._new(table, owner, epoch, now + self._lifetime)
+            if self._write(lease, etag):
+                return lease
+            # Who was faster may have ended, or may be another attempt of the same owner.
+        raise _busy(held or lease)
 
     def release(self, table: str, owner: str) -> None:
         """Give the lease back. One that another owner took meanwhile stays his."""
-        held, etag = self._read(table)
-        if held and held.owner == owner and held.expires_at > self._clock():
-            try:
-                self._write(self._new(held.table, held.owner, held.epoch, self._clock()), etag)
-            except TableBusyError:
+        for _ in range(_ATTEMPTS):
+            held, etag = self._read(table)
+            if held is None or held.owner != owner or held.expires_at <= self._clock():
+                return
+            if self._write(self._new(table, owner, held.epoch, self._clock()), etag):
                 return
 
     def holder(self, table: str) -> str | None:
@@ -81,18 +89,14 @@ class Leases:
         except ObjectNotFoundError:
             return None, None
 
-    def _write(self, lease: Lease, etag: str | None) -> Lease:
+    def _write(self, lease: Lease, etag: str | None) -> bool:
+        """Write the lease unless it is not what was read."""
         body = lease.to_json()
         try:
             self._store.put(lease_key(lease.table), body, if_absent=etag is None, if_match=etag)
         except PreconditionFailedError:
-            # A PUT that was repeated after a lost answer fails against its own first try, and two
-            # attempts of one step have one owner.
-            held, _ = self._read(lease.table)
-            if held is None or held.owner != lease.owner or held.expires_at <= self._clock():
-                raise _busy(held or lease) from None
-            return held
-        return lease
+            return False
+        return True
 
     @staticmethod
     def _new(table: str, owner: str, epoch: int, expires_at: datetime) -> Lease:

@@ -7,6 +7,8 @@ from lakekit.aws.lease import Leases
 from lakekit.errors import TableBusyError
 from tests.fakes import ManualClock, MemoryObjectStore
 
+HOUR = timedelta(hours=1)
+
 
 @pytest.fixture
 def clock() -> ManualClock:
@@ -95,11 +97,26 @@ def test_two_attempts_of_one_owner_do_not_keep_each_other_out(clock: ManualClock
             if not self.objects:
                 clock.advance(1)
                 other = MemoryObjectStore()
-                Leases(other, clock).acquire("t", "a")
+                Leases(other, clock, lifetime=HOUR).acquire("t", "a")
                 self.objects = other.objects
             return super().put(key, body, **condition)
 
-    leases = Leases(OvertakenStore(), clock)
+    leases = Leases(OvertakenStore(), clock, lifetime=HOUR)
 
     assert leases.acquire("t", "a").epoch == 1
     assert leases.holder("t") == "a"
+
+
+def test_who_was_faster_and_has_ended_keeps_nobody_out(clock: ManualClock) -> None:
+    class OvertakenStore(MemoryObjectStore):
+        def put(self, key: str, body: bytes, **condition: Any) -> str:
+            if not self.objects:
+                other = MemoryObjectStore()
+                Leases(other, clock, lifetime=HOUR).acquire("t", "dead")
+                self.objects = other.objects
+            return super().put(key, body, **condition)
+
+    alive = "dead".__ne__
+    leases = Leases(OvertakenStore(), clock, lifetime=HOUR, is_running=alive)
+
+    assert leases.acquire("t", "b").epoch == 2
