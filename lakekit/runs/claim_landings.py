@@ -12,6 +12,7 @@ from lakekit.landing.index import BLOCKED, PENDING, oldest, tables_with
 from lakekit.ports import Flow, TableLeases
 from lakekit.runs.documents import Claim, ClaimedTable, Run, read_claim, read_run, write_once
 from lakekit.runs.next_run import PATIENT, backs_off
+from lakekit.runs.superseded import keeps_order
 from lakekit.steps.functions import ClaimLandings, ClaimLandingsResult
 
 # How many landings one run takes; what is left goes to the next.
@@ -82,9 +83,8 @@ class _Claiming:
             self._flow.store, source, name, self._flow.clock()
         ):
             return True
-        # A record that is as old as its extract must not be overtaken by a younger one.
-        in_order = contract.history.ordered_by_extraction and contract.endpoint.extract != "full"
-        return in_order and any(oldest(self._flow.store, BLOCKED, source, name, limit=1))
+        blocked = oldest(self._flow.store, BLOCKED, source, name, limit=1)
+        return keeps_order(contract) and any(blocked)
 
 
 def _release_others(made: Claim, kept: Claim, leases: TableLeases) -> None:

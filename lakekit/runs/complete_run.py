@@ -29,7 +29,7 @@ from lakekit.runs.documents import (
     read_verdicts,
 )
 from lakekit.runs.next_run import back_off, close_run, hand_over, recover
-from lakekit.runs.superseded import record_newest
+from lakekit.runs.superseded import landings_to_merge, record_newest
 from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
 from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure
 from lakekit.steps.jobs import MergeScd2Result
@@ -116,7 +116,7 @@ class _Completion:
         for claimed in self._claim.tables:
             verdicts = [self._verdicts[key] for key in claimed.manifests]
             self._decided(verdicts)
-            good = [each.manifest for each in verdicts if each.good]
+            good = landings_to_merge(self._run.contract(claimed.table), verdicts)
             if reason := self._plan.failed.get(claimed.table):
                 self._fail(claimed, "SchemaMismatchError", reason)
             elif plan := plans.get(claimed.table):

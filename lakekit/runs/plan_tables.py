@@ -20,6 +20,7 @@ from lakekit.runs.documents import (
 )
 from lakekit.runs.superseded import (
     extraction_time_of,
+    landings_to_merge,
     moves_something,
     newest_landings,
     superseded_landings,
@@ -43,7 +44,8 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
     superseded = 0
     for each in claim.tables:
         contract = run.contract(each.table)
-        good = [load_manifest(store, key) for key in each.manifests if verdicts[key].good]
+        keys = landings_to_merge(contract, (verdicts[key] for key in each.manifests))
+        good = [load_manifest(store, key) for key in keys]
         try:
             plan, late = _plan(store, catalog, contract, good)
         except SchemaMismatchError as error:

@@ -7,7 +7,7 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.landing.writer import Manifest
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import Newest, Superseded, read_optional
+from lakekit.runs.documents import LandingVerdict, Newest, Superseded, read_optional
 from lakekit.runs.table_metadata import Metadata, main_ancestry
 from lakekit.table_properties import runs_in
 
@@ -52,6 +52,28 @@ def moves_something(manifest: Manifest, contract: Contract) -> bool:
     """Say whether a merge could do anything: an empty full extract may mean deletes."""
     closes = manifest.extract == "full" and contract.history.deletes != "ignore"
     return manifest.rows > 0 or closes
+
+
+def keeps_order(contract: Contract) -> bool:
+    """Say whether no landing of a table may be merged after a younger one.
+
+    Each record is as old as its extract, and stands nowhere else.
+    """
+    return contract.history.ordered_by_extraction and contract.endpoint.extract != "full"
+
+
+def landings_to_merge(contract: Contract, verdicts: Iterable[LandingVerdict]) -> list[str]:
+    """Return the manifests of a table's landings that hold, oldest first.
+
+    Where the order counts, those behind one that is refused wait with it for a person.
+    """
+    found = []
+    for each in verdicts:
+        if each.error and keeps_order(contract):
+            break
+        if each.good:
+            found.append(each.manifest)
+    return found
 
 
 def extraction_time_of(manifest: str) -> datetime:

@@ -303,6 +303,21 @@ def test_a_landing_that_does_not_hold_waits_for_a_person(story: Story) -> None:
     assert story.completed() == [story.keys[1]]
 
 
+def test_what_waits_behind_a_refused_landing_is_not_complete(story: Story) -> None:
+    own = contract("orders")
+    endpoint = own.endpoint.model_copy(update={"extract": "incremental"})
+    key = landed(story.store, {"id": 2}, hour=13, run_id="later")
+    story.store.delete(layout.run_key("r"))
+    begun(story.store, own.model_copy(update={"endpoint": endpoint}), contract("clients"))
+    story.claim = claimed(story.store, story.keys[0], key)
+    story.found(0, error="LandingCorruptError", cause="missing")
+
+    story.complete()
+
+    assert story.world.pending() == ["shop/clients/20260101_120000", "shop/orders/20260101_130000"]
+    assert story.store.head(layout.complete_key(layout.prefix_of(key))) is None
+
+
 def test_a_landing_that_was_decided_before_leaves_the_index(story: Story) -> None:
     story.found(0, decided=True)
 

@@ -8,13 +8,14 @@ from lakekit import layout
 from lakekit.contract.contract import Column
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.documents import (
+    LandingVerdict,
     Superseded,
     SupersededLandings,
     read_document,
     read_plan,
     read_run,
 )
-from lakekit.runs.superseded import record_newest
+from lakekit.runs.superseded import landings_to_merge, record_newest
 from lakekit.steps.functions import PlanTablesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, begun, contract, landed, plan, published, table
@@ -53,6 +54,27 @@ def test_what_was_rejected_afterwards_supersedes_nothing(
 
     assert plan(store, good, orders=table()).superseded == 0
     assert read_plan(store, "r").tables[0].batches[0].merged_until is None
+
+
+@pytest.mark.parametrize(
+    ("extract", "taken"), [("full", ["a", "b", "c"]), ("incremental", ["a", "b"])]
+)
+def test_what_is_as_old_as_its_extract_waits_behind_one_that_is_refused(
+    extract: str, taken: list[str]
+) -> None:
+    plain = contract()
+    own = plain.model_copy(
+        update={"endpoint": plain.endpoint.model_copy(update={"extract": extract})}
+    )
+    verdicts = [
+        LandingVerdict(manifest="a"),
+        LandingVerdict(manifest="done", decided=True),
+        LandingVerdict(manifest="b"),
+        LandingVerdict(manifest="refused", error="TooManyRejectedError"),
+        LandingVerdict(manifest="c"),
+    ]
+
+    assert landings_to_merge(own, verdicts) == taken
 
 
 def test_a_newer_one_that_main_shows_and_no_marker_yet_counts_as_merged(
