@@ -2,17 +2,23 @@
 
 The landings of a table that another run holds are left to that run: it looks at the index after it
 has given the table back. Those of a table whose merges keep failing wait for the time of the next
-try, unless a person or a schedule started the run.
+try, unless a person or a schedule started the run. Where the order counts, those behind a landing
+that another run is still extracting wait for it.
 """
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, TableBusyError
-from lakekit.landing.index import BLOCKED, PENDING, oldest, tables_with
-from lakekit.ports import Flow, TableLeases
+from lakekit.landing.index import BLOCKED, PENDING, is_indexed, oldest, tables_with
+from lakekit.ports import Flow, ObjectNotFoundError, TableLeases
 from lakekit.runs.documents import Claim, ClaimedTable, Run, read_claim, read_run, write_once
 from lakekit.runs.next_run import PATIENT, backs_off
 from lakekit.runs.superseded import keeps_order
+from lakekit.runs.validate_landing import is_decided
 from lakekit.steps.functions import ClaimLandings, ClaimLandingsResult
 
 # How many landings one run takes; what is left goes to the next.
@@ -70,12 +76,38 @@ class _Claiming:
         except TableBusyError:
             self._deferred.append(name)
             return None
+        # Before the listing: what is indexed meanwhile is in it.
+        edge = min(self._coming(contract), default=None) if keeps_order(contract) else None
         # Under the lease, so that no two runs claim the same landing.
-        manifests = tuple(oldest(self._flow.store, PENDING, source, name, limit=limit))
+        found = oldest(self._flow.store, PENDING, source, name, limit=limit)
+        manifests = tuple(each for each in found if edge is None or each < edge)
         if not manifests:
             self._flow.leases.release(name, self._run.run_id)
             return None
         return ClaimedTable(table=name, epoch=lease.epoch, manifests=manifests)
+
+    def _coming(self, contract: Contract) -> Iterator[str]:
+        """Yield the landings that other runs are extracting.
+
+        Such a run takes what waits for its landing when it is through.
+        """
+        store, prefix = self._flow.store, layout.index_prefix("open", contract.source)
+        for info in store.list(prefix):
+            run_id = info.key.removeprefix(prefix)
+            if info.size == 0 or run_id == self._run.run_id:
+                continue
+            with suppress(ObjectNotFoundError):  # it has ended meanwhile
+                time = datetime.fromisoformat(store.get(info.key).decode())
+                folder = layout.raw_prefix(contract.source, contract.contract, time)
+                if self._may_land(run_id, contract, layout.manifest_key(folder)):
+                    yield layout.manifest_key(folder)
+
+    def _may_land(self, run_id: str, contract: Contract, manifest: str) -> bool:
+        store = self._flow.store
+        if is_indexed(store, manifest) or is_decided(store, manifest):
+            return False
+        failed = store.head(layout.failure_key(run_id, contract.contract))
+        return failed is None and self._flow.executions.is_running(run_id)
 
     def _must_wait(self, contract: Contract) -> bool:
         name, source = contract.contract, contract.source

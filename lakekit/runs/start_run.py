@@ -34,8 +34,10 @@ def start_run(
         contracts=pinned,
         origin=request.origin,
     )
-    # First, so that a run with a document is in the index until it has ended.
-    store.put(layout.open_run_key(step.source, step.run_id), b"")
+    # First, so that a run with a document is in the index until it has ended. With the time of what
+    # it will land: where the order counts, others wait for that.
+    landing = run.extraction_time.isoformat().encode() if request.extract else b""
+    store.put(layout.open_run_key(step.source, step.run_id), landing)
     if not write_once(store, layout.run_key(step.run_id), run):
         run = read_run(store, step.run_id)
     if run.started_at != step.started_at:

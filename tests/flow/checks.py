@@ -1,5 +1,6 @@
 """What must hold of every schedule once it is quiet."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
@@ -25,6 +26,7 @@ _OF_SERVICE = (
 # Landings that may come late although nothing failed: a person asked for an old one, or the events
 # of files that were dropped together came in another order.
 _UNORDERED = ("/20251231_000000/", "raw/drops/days/")
+_BLOCKED = re.compile(r"(\w+Error): [^;]*?\((raw/[^ ]+) waits for a person\)")
 _OF_FUNCTION = ("Runtime.ExitError", "Sandbox.Timedout")
 
 
@@ -81,6 +83,40 @@ def _nothing_left(story: Story) -> Iterator[str]:
         # A lease whose owner has ended holds nothing.
         if lease.expires_at > world.clock() and world.at_work(lease.owner):
             yield f"{info.key} is held by {lease.owner}"
+
+
+def _always_somewhere(story: Story) -> Iterator[str]:
+    """At no moment is a landing out of sight: it waits in the index, or it is decided."""
+    there: set[str] = set()
+    for _, key, body in story.world.store.log:
+        manifest = _indexed(key)
+        if body is None:
+            there.discard(key)
+            if manifest and not there & {*_places(manifest)}:
+                yield f"{manifest} left {key} and is nowhere else"
+            continue
+        there.add(key)
+        if manifest and manifest not in there:
+            yield f"{key} was written before its manifest"
+        if key.startswith(layout.index_prefix("routed")):
+            manifest = body.decode()
+            if not manifest or not there & {*_places(manifest)}:
+                yield f"{key} was written before its landing was in the index"
+
+
+def _indexed(key: str) -> str | None:
+    """Return the manifest of the landing of which a key of the index is."""
+    for state in ("pending", "blocked"):
+        prefix = layout.index_prefix(state)
+        if key.startswith(prefix):
+            return f"raw/{key.removeprefix(prefix)}/manifest.json"
+    return None
+
+
+def _places(manifest: str) -> Iterator[str]:
+    yield from (layout.index_key(state, manifest) for state in ("pending", "blocked"))
+    folder = layout.prefix_of(manifest)
+    yield from (layout.complete_key(folder), layout.rejected_key(folder))
 
 
 # Order.
@@ -195,30 +231,60 @@ def _wait_short(story: Story) -> Iterator[str]:
             claimed[manifest] = min(claim.leased_at, claimed.get(manifest, claim.leased_at))
     for manifest, spells in _waits(story).items():
         begin = spells[0][0]
+        most = MOST_SECONDS_TO_START[story.weather.pace]
         if manifest not in claimed:  # rejected before
             continue
         free = _free_after(story, _table_of(manifest), begin)
         late = (claimed[manifest] - free).total_seconds()
-        if late > MOST_SECONDS_TO_START:
+        if late > most:
             yield f"{manifest} was claimed {late:.0f} s after its table was free at {free}"
 
 
 # Also an extraction ends before its run claims.
-MOST_SECONDS_TO_START = 180
+MOST_SECONDS_TO_START = {"even": 120, "spread": 180, "slow": 600}
+
+
+def _held_by_workers(story: Story) -> Iterator[str]:
+    """A run leaves landings only to owners that are at work."""
+    loads = story.world.machines["load_source"].executions
+    ended = {name: execution.ended for name, execution in loads.items()}
+    owners: dict[str, str | None] = {}
+    for at, key, body in story.world.store.log:
+        if key.startswith("leases/") and body is not None:
+            lease = Lease.parse(body, name=key)
+            # Who gives a table back looks at the index after it.
+            owners[key] = lease.owner if lease.expires_at > at else None
+        if not key.endswith("/claim.json") or body is None:
+            continue
+        claim = Claim.parse(body, name=key)
+        began = datetime.fromisoformat(loads[claim.run_id].started_at)
+        for table in claim.deferred:
+            owner = owners[layout.lease_key(table)]
+            if owner and (end := ended.get(owner)) and end < began:
+                yield f"{claim.run_id} left {table} to {owner}, which had ended before"
 
 
 def _free_after(story: Story, table: str, time: datetime) -> datetime:
-    """Return when a table was free again that may have been held at a time."""
-    held = False
+    """Return when a table was free again that may have been held at a time.
+
+    Maintenance looks at the index when it is through with all tables of the source.
+    """
+    owner: str | None = None
     for at, key, body in story.world.store.log:
         if key != layout.lease_key(table) or body is None:
             continue
         lease = Lease.parse(body, name=key)
         is_release = lease.expires_at <= at
-        if at > time and (not held or is_release):
-            return at if held else time
-        held = not is_release
+        if at > time and (owner is None or is_release):
+            return time if owner is None else _end_of_maintenance(story, owner) or at
+        owner = None if is_release else lease.owner
     return time
+
+
+def _end_of_maintenance(story: Story, owner: str) -> datetime | None:
+    name = owner.removeprefix(layout.MAINTENANCE)
+    found = story.world.machines["maintain_tables"].executions.get(name)
+    return found.ended if found and owner != name else None
 
 
 def _waits(story: Story) -> dict[str, list[tuple[datetime, datetime]]]:
@@ -258,11 +324,15 @@ def _no_idle_notices(story: Story) -> Iterator[str]:
     for notice in story.world.notices:
         if not _has_reason(story, notice):
             yield f"a notice without a failure: {notice.message[:600]}"
-        for part in notice.message.split(" waits for a person")[:-1]:
-            named[part.rpartition("(")[2]] += 1
+        named.update(manifest for _, manifest in _blocked(notice))
     for manifest, count in named.items():
         if count > 1 + len(story.decided.get(manifest, [])):
             yield f"{count} notices of {manifest}"
+
+
+def _blocked(notice: Notice) -> list[tuple[str, str]]:
+    """Return the errors of landings that wait for a person, with their manifests."""
+    return _BLOCKED.findall(notice.message)
 
 
 def _has_reason(story: Story, notice: Notice) -> bool:
@@ -284,11 +354,27 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
     """Say whether a landing can come late by what happened to others."""
     if story.world.outlived:  # a job may commit that its run had given up
         return True
-    late = (*_UNORDERED, *(() if story.weather.calm else ("raw/shop/visits/",)))
-    return any(each in notice.message for each in late)
+    for error, manifest in _blocked(notice):
+        if error == "LateExtractError" and _was_in_time(story, manifest):
+            return False
+    return any(each in notice.message for each in _UNORDERED)
+
+
+def _was_in_time(story: Story, manifest: str) -> bool:
+    """Say whether a landing waited for a person before a younger one was merged."""
+    entry = layout.index_key("blocked", manifest)
+    first = next((at for at, key, body in story.world.store.log if key == entry and body), None)
+    found = load_manifest(story.world.plain, manifest)
+    table = story.world.tables[found.endpoint]
+    younger = [
+        merged.at
+        for merged in (*table.commits, *table.repeated)
+        if merged.extraction_time > found.extraction_time
+    ]
+    return first is not None and first < min(younger, default=first)
 
 
 CHECKS = (
-    _settled, _nothing_left, _in_order, _rejected, _epochs_grow, _replays, _bounded, _wait_short,
-    _no_idle_notices,
+    _settled, _nothing_left, _always_somewhere, _held_by_workers, _in_order, _rejected,
+    _epochs_grow, _replays, _bounded, _wait_short, _no_idle_notices,
 )  # fmt: skip

@@ -95,7 +95,7 @@ class Machine:
             self._end(execution, "FAILED")
 
     def _end(self, execution: Execution, status: str) -> None:
-        execution.status = status
+        execution.status, execution.ended = status, self._world.clock()
         if execution.timer:
             self._world.kernel.kill(execution.timer)
         self._world.say(f"{execution.name} {status} {execution.error}")

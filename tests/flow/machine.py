@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from random import Random
 from typing import Any, Protocol
 
@@ -58,6 +59,7 @@ class Execution:
     cause: str = ""
     state: str = ""
     output: Any = None
+    ended: datetime | None = None
     task: Task | None = None
     timer: Task | None = None
     branches: list[Task] = field(default_factory=list)

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import BinaryIO
 
-from lakekit import layout
 from lakekit.ports import ObjectInfo
 from tests.fakes import MemoryObjectStore
 
@@ -21,7 +20,7 @@ class SlowStore(MemoryObjectStore):
         super().__init__(plain.now)
         self.objects, self.modified = plain.objects, plain.modified
         self._request, self._page = request, page
-        # When what changed in index and leases: the body is None where an object was deleted.
+        # When what was written, and what was deleted: that has no body.
         self.log: list[tuple[datetime, str, bytes | None]] = []
 
     def get(self, key: str) -> bytes:
@@ -71,5 +70,4 @@ class SlowStore(MemoryObjectStore):
             self._note(key, None)
 
     def _note(self, key: str, body: bytes | None) -> None:
-        if key.startswith((layout.INDEX, "leases/")):
-            self.log.append((self.now(), key, body))
+        self.log.append((self.now(), key, body))

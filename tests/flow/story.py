@@ -10,6 +10,7 @@ from lakekit import layout
 from lakekit.errors import InvalidStepInputError, TableBusyError
 from lakekit.landing.decisions import approve, reject
 from lakekit.landing.index import PENDING
+from lakekit.landing.writer import load_manifest
 from lakekit.runs.next_run import start_if_pending
 from tests.flow.functions import FUNCTIONS
 from tests.flow.lake import CONTRACTS, DROPS, SHOP
@@ -43,6 +44,7 @@ class Story:
     seed: int
     trace: bool = False
     dropped: list[Dropped] = field(default_factory=list)
+    events: dict[str, dict[str, Any]] = field(default_factory=dict)
     # Landings about which a person has decided, and how.
     decided: dict[str, list[str]] = field(default_factory=dict)
 
@@ -149,6 +151,7 @@ class Story:
             return
         event = {"key": key, "etag": etag.strip('"'), "version": None,
                  "arrived_at": self.world.clock().isoformat(timespec="seconds")}  # fmt: skip
+        self.events[key] = event
         for _ in range(2 if self.world.chance(self.weather.event_doubled) else 1):
             late = self.world.chance(self.weather.event_late)
             delay = self.random.uniform(0, HOUR) if late else self.random.uniform(0, 2)
@@ -207,6 +210,9 @@ class Story:
             self.world.say(f"rejects {manifest}")
             with suppress(InvalidStepInputError):
                 reject(self.world.store, manifest, "a draft", self.world.clock())
+            key = load_manifest(self.world.plain, manifest).request.url.removeprefix("memory://")
+            if key in self.events and self.world.chance(self.weather.event_doubled):
+                self._spawn(f"event again {key}", lambda: self._receive(self.events[key]), 1)
 
     def _come_to_rest(self) -> None:
         """Let people and sweeper put right what is left, as time goes on."""

@@ -8,8 +8,9 @@ from random import Random
 class Weather:
     """Rates lie between 0 and 1; where nothing else is said, per call of a store or service.
 
-    pace: how long calls take: `even` ones leave the order of all tasks to chance, of `spread` ones
-    a few take long, and `stalls` let a task stand for minutes. page: keys per page of a listing.
+    pace: how long calls take: `even` ones leave the order of all tasks to chance, `spread` ones
+    differ, a few `slow` ones take seconds, and `stalls` let a task stand for minutes. page: keys
+    per page of a listing.
     """
 
     calm: bool = True
@@ -46,7 +47,7 @@ class Weather:
 def draw(random: Random) -> Weather:
     """Return the weather of a schedule; a third of them are calm."""
     weather = Weather(
-        pace=random.choice(("even", "spread", "spread")),
+        pace=random.choice(("even", "spread", "slow")),
         page=random.choice((1000, 1000, 3)),
         event_doubled=random.choice((0, 0.2)),
         repeated=random.choice((0, 0.3)),
@@ -58,7 +59,7 @@ def draw(random: Random) -> Weather:
     weather.calm = False
     for name, rates in _FAULTS.items():
         setattr(weather, name, random.choice(rates))
-    weather.pace = random.choice(("even", "spread", "stalls"))
+    weather.pace = random.choice(("even", "spread", "slow", "stalls"))
     weather.merge_seconds = random.choice(((1, 5), (30, 300), (600, 2400)))
     weather.jobs_at_once = random.choice((1, 8))
     return weather

@@ -122,6 +122,8 @@ class World:
     def _latency(self) -> float:
         if self.weather.pace == "even":
             return 0.05
+        if self.weather.pace == "slow" and self.chance(0.03):
+            return self.random.uniform(2, 20)
         if self.weather.pace == "stalls" and self.chance(0.01):
             return self.random.choice((5, 50, 500))
         return self.random.expovariate(20)
@@ -180,7 +182,7 @@ class World:
         event = json.loads(json.dumps(payload))
         task = self.work(f"{run_id} {step}", run_id, lambda: function(self, event))
         lost = self.chance(self.weather.answer_lost)
-        patience = self.random.uniform(0, 3) if lost else timeout - _SPARE
+        patience = self.random.choice((0.1, 1, 3)) if lost else timeout - _SPARE
         ended = self.kernel.join(task, patience)
         self.calls[step] = max(self.calls[step], task.notes.get("calls", 0))
         if lost:

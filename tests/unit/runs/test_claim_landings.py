@@ -182,6 +182,57 @@ def test_what_is_as_old_as_its_extract_does_not_overtake_a_blocked_landing(
     assert story.document().waiting == (("orders",) if waits else ())
 
 
+def incremental(name: str = "orders") -> Contract:
+    own = contract(name)
+    return own.model_copy(
+        update={"endpoint": own.endpoint.model_copy(update={"extract": "incremental"})}
+    )
+
+
+def extracts(story: Story, run_id: str, hour: int) -> None:
+    """Let another run extract what is of an hour."""
+    time = NOON.replace(hour=hour).isoformat().encode()
+    story.world.store.put(layout.open_run_key("shop", run_id), time)
+
+
+def test_what_is_as_old_as_its_extract_waits_for_an_older_one_that_is_still_extracted(
+    story: Story,
+) -> None:
+    first, _ = story.land(8, 10)
+    extracts(story, "slow", 9)
+    extracts(story, "younger", 11)
+    story.world.store.put(layout.open_run_key("shop", "of a file"), b"")
+
+    story.claim(contracts=(incremental(),))
+
+    assert story.taken() == {"orders": [first]}
+
+
+@pytest.mark.parametrize("ending", ["landed", "failed", "ended"])
+def test_an_older_extraction_that_brings_nothing_more_is_not_waited_for(
+    story: Story, ending: str
+) -> None:
+    keys = story.land(*((8, 9, 10) if ending == "landed" else (8, 10)))
+    extracts(story, "slow", 9)
+    if ending == "failed":
+        story.world.store.put(layout.failure_key("slow", "orders"), b"{}")
+    elif ending == "ended":
+        story.world.executions.ended.add("slow")
+
+    story.claim(contracts=(incremental(),))
+
+    assert story.taken() == {"orders": keys}
+
+
+def test_where_the_order_does_not_count_no_extraction_is_waited_for(story: Story) -> None:
+    keys = story.land(8, 10)
+    extracts(story, "slow", 9)
+
+    story.claim()
+
+    assert story.taken() == {"orders": keys}
+
+
 def test_a_name_in_the_index_that_is_no_landing_is_passed_over(story: Story) -> None:
     story.world.store.put("index/pending/shop/orders/nonsense", b"")
     story.world.store.put("index/pending/shop/unknown/20260101_000000", b"")

@@ -32,10 +32,13 @@ def story() -> Story:
 def test_extracts_every_endpoint_of_the_source_and_takes_no_table(story: Story) -> None:
     assert story.start().endpoints == ("orders", "clients")
     assert sorted(story.store.objects) == ["index/open/shop/r", "runs/r/run.json"]
+    # When its landings are of: where the order counts, others wait for them.
+    assert story.store.get("index/open/shop/r") == NOON.isoformat().encode()
 
 
 def test_extracts_nothing_where_only_what_is_pending_is_to_be_loaded(story: Story) -> None:
     assert story.start(extract=False).endpoints == ()
+    assert story.store.get("index/open/shop/r") == b""
 
 
 def test_the_same_start_again_returns_the_same_result(story: Story) -> None:
