@@ -357,7 +357,14 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
     for error, manifest in _blocked(notice):
         if error == "LateExtractError" and _was_in_time(story, manifest):
             return False
-    return any(each in notice.message for each in _UNORDERED)
+    # A merge that changed nothing has no evidence but its result: if its run could not complete
+    # the landing, the next one finds it late. Nothing is lost.
+    repeated = [
+        layout.raw_prefix(table.contract.source, name, each.extraction_time)
+        for name, table in story.world.tables.items()
+        for each in table.repeated
+    ]
+    return any(each in notice.message for each in (*_UNORDERED, *repeated))
 
 
 def _was_in_time(story: Story, manifest: str) -> bool:

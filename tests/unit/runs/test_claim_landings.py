@@ -201,7 +201,7 @@ def test_what_is_as_old_as_its_extract_waits_for_an_older_one_that_is_still_extr
     first, _ = story.land(8, 10)
     extracts(story, "slow", 9)
     extracts(story, "younger", 11)
-    story.world.store.put(layout.open_run_key("shop", "of a file"), b"")
+    story.world.store.put(layout.open_run_key("shop", "of-a-file"), b"")
 
     story.claim(contracts=(incremental(),))
 
