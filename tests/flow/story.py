@@ -9,7 +9,7 @@ from typing import Any
 from lakekit import layout
 from lakekit.errors import InvalidStepInputError, TableBusyError
 from lakekit.landing.decisions import approve, reject
-from lakekit.landing.index import PENDING
+from lakekit.landing.index import BLOCKED, PENDING
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.next_run import start_if_pending
 from tests.flow.functions import FUNCTIONS
@@ -219,14 +219,15 @@ class Story:
         for _ in range(MOST_SWEEPS):
             if self._is_at_rest():
                 return
-            self._spawn("person", self._decide, 0)
+            self._spawn("person", self._decide, 5 * MINUTE)
             if self.sweeps:
                 self._spawn("sweep", self._sweep, SWEEP)
             self.kernel.run(5 * DAY)
 
     def _is_at_rest(self) -> bool:
         plain = self.world.plain
-        left = [*plain.list(layout.index_prefix(PENDING)), *plain.list(layout.index_prefix("open"))]
+        states = (PENDING, BLOCKED, "open")
+        left = [info for state in states for info in plain.list(layout.index_prefix(state))]
         routed = {info.key for info in plain.list(layout.index_prefix("routed"))}
         lost = any(layout.routed_key(each.key, each.etag) not in routed for each in self.dropped)
-        return not left and not waits_for_person(self.world) and not lost
+        return not left and not lost

@@ -183,17 +183,29 @@ class World:
         task = self.work(f"{run_id} {step}", run_id, lambda: function(self, event))
         lost = self.chance(self.weather.answer_lost)
         patience = self.random.choice((0.1, 1, 3)) if lost else timeout - _SPARE
-        ended = self.kernel.join(task, patience)
+        try:
+            ended = self.kernel.join(task, patience)
+        finally:
+            if not task.done:  # whoever has stopped to wait for it
+                self._limit(task, timeout - _SPARE - patience)
         self.calls[step] = max(self.calls[step], task.notes.get("calls", 0))
         if lost:
             self.say(f"nobody hears the answer of {step}")
             self.inject(run_id, "Lambda.SdkClientException")
             raise StateError("Lambda.SdkClientException")
         if not ended:
-            self.kernel.kill(task)
             self.inject(run_id, "Sandbox.Timedout")
             raise StateError("Sandbox.Timedout")
         return self._answer(task, run_id)
+
+    def _limit(self, task: Task, seconds: float) -> None:
+        """End a function that is at work for too long."""
+
+        def wait() -> None:
+            if not self.kernel.join(task, seconds):
+                self.kernel.kill(task)
+
+        self.kernel.spawn(f"time-out of {task.name}", wait)
 
     def _answer(self, task: Task, run_id: str) -> Any:
         if isinstance(task.error, Killed):
@@ -271,7 +283,11 @@ def _snake(token: str, kind: str) -> str:
 
 
 def waits_for_person(world: World) -> list[str]:
-    """Return the manifests of landings that wait for a person."""
-    prefix = layout.index_prefix("blocked")
-    found = [info.key.removeprefix(prefix).split("/") for info in world.plain.list(prefix)]
+    """Return the manifests of landings that have waited for a person so long that one sees it."""
+    prefix, edge = layout.index_prefix("blocked"), world.clock() - timedelta(minutes=5)
+    found = [
+        info.key.removeprefix(prefix).split("/")
+        for info in world.plain.list(prefix)
+        if info.modified and info.modified <= edge
+    ]
     return [f"raw/{source}/{table}/{stamp}/manifest.json" for source, table, stamp in found]
