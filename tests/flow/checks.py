@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from lakekit import layout
@@ -221,23 +222,27 @@ def _bounded(story: Story) -> Iterator[str]:
 
 
 def _wait_short(story: Story) -> Iterator[str]:
-    """In calm weather no landing waits for longer than the run before it, and one start."""
+    """In calm weather no landing waits for more than those who hold its table, and one start.
+
+    Of these at most one is a run: the next one takes it.
+    """
     # A table whose records are as old as their extract may have to wait for a person.
     if story.sweeps or story.decided or story.weather.landings_at_once < 1000:
         return
-    claimed: dict[str, datetime] = {}
+    claimed: dict[str, Claim] = {}
     for claim in _claims(story):
         for manifest in claim.manifests:
-            claimed[manifest] = min(claim.leased_at, claimed.get(manifest, claim.leased_at))
-    for manifest, spells in _waits(story).items():
-        begin = spells[0][0]
-        most = MOST_SECONDS_TO_START[story.weather.pace]
+            claimed.setdefault(manifest, claim)
+    for manifest, waits in _waits(story).items():
         if manifest not in claimed:  # rejected before
             continue
-        free = _free_after(story, _table_of(manifest), begin)
-        late = (claimed[manifest] - free).total_seconds()
-        if late > most:
-            yield f"{manifest} was claimed {late:.0f} s after its table was free at {free}"
+        claim = claimed[manifest]
+        holds = [h for h in _holds(story, _table_of(manifest)) if h.end > waits[0][0]]
+        before = [h for h in holds if h.begin < claim.leased_at and h.owner != claim.run_id]
+        runs = {hold.owner for hold in before if not hold.maintenance}
+        idle = _idle_seconds(before, waits[0][0], claim.leased_at)
+        if idle > MOST_SECONDS_TO_START[story.weather.pace] or len(runs) > 1:
+            yield f"{manifest} waited {idle:.0f} s for nobody, and for {sorted(runs)}"
 
 
 # Also an extraction ends before its run claims.
@@ -264,27 +269,48 @@ def _held_by_workers(story: Story) -> Iterator[str]:
                 yield f"{claim.run_id} left {table} to {owner}, which had ended before"
 
 
-def _free_after(story: Story, table: str, time: datetime) -> datetime:
-    """Return when a table was free again that may have been held at a time.
+@dataclass(frozen=True)
+class _Hold:
+    """Who held a table from when until when."""
 
-    Maintenance looks at the index when it is through with all tables of the source.
-    """
-    owner: str | None = None
+    owner: str
+    begin: datetime
+    end: datetime
+    maintenance: bool
+
+
+def _holds(story: Story, table: str) -> Iterator[_Hold]:
+    """Yield the holds of a table in their order."""
+    lease, begin = None, story.world.clock()
     for at, key, body in story.world.store.log:
         if key != layout.lease_key(table) or body is None:
             continue
-        lease = Lease.parse(body, name=key)
-        is_release = lease.expires_at <= at
-        if at > time and (owner is None or is_release):
-            return time if owner is None else _end_of_maintenance(story, owner) or at
-        owner = None if is_release else lease.owner
-    return time
+        following = Lease.parse(body, name=key)
+        if lease and (following.owner != lease.owner or following.expires_at <= at):
+            yield _hold(story, lease.owner, begin, at)
+        if lease is None or following.owner != lease.owner or lease.expires_at <= at:
+            begin = at
+        lease = following if following.expires_at > at else None
+    if lease:
+        yield _hold(story, lease.owner, begin, story.world.clock())
 
 
-def _end_of_maintenance(story: Story, owner: str) -> datetime | None:
+def _hold(story: Story, owner: str, begin: datetime, end: datetime) -> _Hold:
+    """Return a hold; maintenance looks at the index when it is through with all tables."""
     name = owner.removeprefix(layout.MAINTENANCE)
-    found = story.world.machines["maintain_tables"].executions.get(name)
-    return found.ended if found and owner != name else None
+    care = story.world.machines["maintain_tables"].executions.get(name)
+    if care is None or owner == name:
+        return _Hold(owner, begin, end, maintenance=False)
+    return _Hold(owner, begin, max(end, care.ended or end), maintenance=True)
+
+
+def _idle_seconds(holds: list[_Hold], begin: datetime, end: datetime) -> float:
+    """Return for how long nobody held a table."""
+    idle, at = 0.0, begin
+    for hold in holds:
+        idle += max(0.0, (hold.begin - at).total_seconds())
+        at = max(at, hold.end)
+    return idle + max(0.0, (end - at).total_seconds())
 
 
 def _waits(story: Story) -> dict[str, list[tuple[datetime, datetime]]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import count
 from typing import Any
 from unittest.mock import patch
 
@@ -291,9 +290,3 @@ def _() -> Patches:
         "commit",
         lambda table, batch, run_id, base, at: commit(table, batch, run_id, table.head, at),
     )
-
-
-@guard("a run that is started twice under one name is one")
-def _() -> Patches:
-    numbers = count()
-    yield next_run, "next_name", lambda run_id: f"next-{next(numbers):09}"

@@ -23,6 +23,8 @@ BUSY = 3 * HOUR
 # The queue of the inbox: after so many seconds a message comes again, so many times.
 HIDDEN, RECEIVES = 5340, 5
 SWEEP = 15 * MINUTE
+# How many files arrive within how many seconds: at once, and one after the other as runs end.
+BURSTS = ((1, 1), (3, 1), (20, 1), (20, 20), (20, 600), (40, 3600))
 # So many sweeps in a row bring any schedule to rest: a pause of a table lasts a day at most.
 MOST_SWEEPS = 4 * 24 * 8
 
@@ -72,8 +74,8 @@ class Story:
             self._at(self._schedule)
         for burst in range(self.random.randint(0, 3)):
             table = self.random.choice(CONTRACTS[DROPS]).contract
-            count = self.random.choice((1, 2, 3, 20))
-            begin, length = self._time(), self.random.choice((1, 20, 600))
+            count, length = self.random.choice(BURSTS)
+            begin = self._time()
             for number in range(count):
                 name = f"{table}-{burst}-{number}"
                 after = begin + self.random.uniform(0, length)

@@ -77,7 +77,7 @@ _FAULTS = {
     "crash": (0, 0.001, 0.01),
     "unavailable": (0, 0.001, 0.01),
     "throttled": (0, 0.05),
-    "answer_lost": (0, 0.05, 0.1),
+    "answer_lost": (0, 0.05, 0.3),
     "job_refused": (0, 0.2),
     "job_dies": (0, 0.2, 0.5),
     "job_outlives": (0, 1),
