@@ -1,6 +1,5 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from lakekit.batch import MergeResult
 from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time
-from lakekit.cli.output import render_samples, say_rebuilt, to_json
+from lakekit.cli.output import render_samples, say, say_rebuilt, write
 from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidStepInputError
 from lakekit.local.landing import Landing
@@ -24,6 +23,7 @@ from lakekit.local.warehouse import (
     staging_of,
     tidy_staging,
 )
+from lakekit.values import to_json
 
 Promise = Annotated[Path, typer.Option(help="The table's contract.")]
 Inputs = Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")]
@@ -67,7 +67,7 @@ def merge(
             result = merge_scd2(spark, promise, landed, table, staging=staging)
             landing.mark_merged(batch.run_id)
             shown = _shown(result, promise.contract)
-            typer.echo(json.dumps(shown) if as_json else _sentence(shown))
+            say(to_json(shown) if as_json else _sentence(shown))
 
 
 def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
@@ -97,16 +97,16 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     if as_json:
         del shown["committed"]
         state = {"merged": plan.merged, "creates": plan.creates, "evolves": plan.evolves}
-        typer.echo(to_json({**shown, **state, "samples": plan.samples}))
+        say(to_json({**shown, **state, "samples": plan.samples}))
         return
     if plan.merged:
-        typer.echo(f"{promise.contract}: this run is merged; it would change nothing")
+        say(f"{promise.contract}: this run is merged; it would change nothing")
         return
     for statement in plan.evolves:
-        typer.echo(f"would run: {statement}")
+        say(f"would run: {statement}")
     made = "; the table would be created" if plan.creates else ""
-    typer.echo(f"{_sentence(shown, would='would have ')}{made}")
-    typer.echo(render_samples(plan.samples or {}), nl=False)
+    say(f"{_sentence(shown, would='would have ')}{made}")
+    write(render_samples(plan.samples or {}))
 
 
 def rebuild(
@@ -153,7 +153,7 @@ def rebuild(
         staging = staging_of(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
     shown = {**done.model_dump(), "table": table}
-    typer.echo(to_json(shown) if as_json else say_rebuilt(shown))
+    say(to_json(shown) if as_json else say_rebuilt(shown))
 
 
 def register(app: typer.Typer) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakekit.cli.arguments import parse_time
-from lakekit.cli.output import render
+from lakekit.cli.output import render, write
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.local.warehouse import Form, Warehouse, opened
 
@@ -106,6 +106,6 @@ def _show_versions(frame: "DataFrame", form: str) -> None:
 
 
 def _show(frame: "DataFrame", form: str) -> None:
-    from lakekit.spark.schema.conform import for_display  # noqa: PLC0415
+    from lakekit.spark.schema.display import collect_shown  # noqa: PLC0415
 
-    typer.echo(render(frame.columns, for_display(frame).collect(), form), nl=False)
+    write(render(*collect_shown(frame), form))
