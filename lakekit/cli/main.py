@@ -21,6 +21,7 @@ from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
 from lakekit.cli.output import say
 from lakekit.errors import LakekitError
+from lakekit.local.warehouse import why
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -78,6 +79,10 @@ def _faults_as_exit_code() -> Iterator[None]:
         yield
     except LakekitError as error:
         say(f"{type(error).__name__}: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        # Of a folder that cannot be written, or of a full disk behind the output.
+        say(f"{type(error).__name__}: {why(error)}", err=True)
         sys.exit(1)
 
 

@@ -83,7 +83,10 @@ def changes(
     Example: lakekit changes airports 2025-01-01T00:00:00Z 2026-01-01T00:00:00Z
     --warehouse warehouse
     """
+    from lakekit.sql.queries import refuse_reversed  # noqa: PLC0415
+
     after, until = parse_time("FROM", start), parse_time("TO", end)
+    refuse_reversed(after, until)
     with opened(warehouse) as spark:
         from lakekit.spark.query import changes_between  # noqa: PLC0415
 

@@ -1,6 +1,8 @@
 """The commands of the local warehouse, one after the other in one process: Spark starts once."""
 
+import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -81,6 +83,8 @@ def answers(tmp_path_factory) -> dict[str, dict]:
     }.items():
         lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
         (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
+    whole = gzip.compress((folder / "1.ndjson").read_bytes())
+    (folder / "cut.ndjson.gz").write_bytes(whole[:-9])
     (folder / "keys.ndjson").write_text('{"id": 1}\n')
     (folder / "events.yaml").write_text(EVENTS)
     (folder / "texts.yaml").write_text(TEXTS)
@@ -96,6 +100,8 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "merge": ["merge", *contract, *runs[1], *runs[2], "--json"],
         "plan third": ["plan-merge", *contract, *runs[2]],
         "refused": ["plan-merge", *contract, *runs[3]],
+        "several": ["merge", *contract, *runs[1], *runs[3]],
+        "broken": ["merge", *contract, "--input", str(folder / "cut.ndjson.gz"), "--at", time(5)],
         "as of": ["as-of", "people", time(1), "--format", "ndjson"],
         "changes": ["changes", "people", time(1), time(2), "--format", "ndjson"],
         "texts": [
@@ -166,6 +172,17 @@ def test_change_extracts_open_and_delete(answers):
 def test_a_plan_is_refused_as_its_merge_would_be(answers):
     assert answers["refused"]["code"] == 1
     assert "TooManyRejectedError" in answers["refused"]["error"]
+    (line,) = [line for line in answers["refused"]["out"].splitlines() if "{oh" in line]
+    cells = [cell.strip() for cell in line.split("│")[1:-1]]
+    assert cells[1:] == ["2", "{oh", "does not parse as the contract's schema"]
+
+
+def test_an_error_of_one_of_several_runs_names_the_run_and_its_file(answers):
+    assert answers["several"]["out"].startswith("people: opened 0")
+    error = answers["several"]["error"]
+    (file,) = re.findall(r"--at 2026-01-03T00:00:00Z --input (\S+/3\.ndjson): ", error)
+    assert f"allows 0.01: {file} line 2: does not parse" in error
+    assert "landing" not in error
 
 
 def test_as_of_and_changes_read_the_history(answers):
@@ -220,6 +237,7 @@ def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(ans
         ("no history", "InvalidStepInputError('[TABLE_OR_VIEW_NOT_FOUND]"),
         ("no zone", "has no time zone; append Z for UTC"),
         ("no versions", "events: no history table; it has no _valid_from"),
+        ("broken", "cut.ndjson.gz: broken gzip: Compressed file ended before"),
         ("no past", "events: no history table; it has no _valid_from"),
     ],
 )

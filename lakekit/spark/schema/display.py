@@ -21,6 +21,7 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from lakekit.errors import InvalidStepInputError
 from lakekit.values import to_text, unique_names
 
 Value = Callable[[Any], Any]
@@ -44,6 +45,9 @@ def collect_shown(rows: DataFrame) -> Shown:
     that of the session's: Python reads a `timestamp` in the zone of its process, which may lack the
     first and the last day of all, and has times that look alike when clocks go back. A `float` has
     the digits that Spark shows, and an interval is Spark's text.
+
+    Raises:
+        InvalidStepInputError: A date or time is outside the years that Python has.
     """
     java: Any = rows._jdf
     kinds = [pair._2() for pair in java.dtypes()]
@@ -57,7 +61,13 @@ def collect_shown(rows: DataFrame) -> Shown:
     )
     readable = [_readable(F.col(f.name), f.dataType).alias(f.name) for f in known.schema]
     values = [_value(field.dataType) for field in known.schema]
-    found = known.select(*readable).collect()
+    try:
+        found = known.select(*readable).collect()
+    except (ValueError, OverflowError) as error:
+        raise InvalidStepInputError(
+            f"the result has a date or time outside the years 1 to 9999 ({error}); "
+            "cast it to string"
+        ) from None
     return Shown(
         columns=list(java.columns()),
         rows=[tuple(of(each) for of, each in zip(values, row, strict=True)) for row in found],
