@@ -42,7 +42,7 @@ def read_every_line(run: MergeRun) -> DataFrame:
 
     A line's `__line` counts from that of the first line of its block.
     """
-    lines = run.spark.read.text(_addresses(run.batch))
+    lines = run.spark.read.text(_addresses(run.batch), lineSep="\n")
     blank = F.col("value").rlike(_BLANK).alias("__blank")
     return lines.select(F.col("value").alias("__raw"), *_place(), blank)
 
