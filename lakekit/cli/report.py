@@ -9,6 +9,7 @@ from rich.text import Text
 
 from lakekit.batch import MergeResult
 from lakekit.cli.readers import Counts
+from lakekit.values import printable, to_text
 
 GREY = "bright_black"
 
@@ -53,7 +54,7 @@ def history_table(versions: Sequence[Mapping[str, Any]], columns: Sequence[str])
             f"{until:%Y-%m-%d}" if until else Text("now", style="bold green"),
         ]
         for column in columns:
-            value = "-" if version[column] is None else str(version[column])
+            value = "-" if version[column] is None else printable(to_text(version[column]))
             changed = version[column] != before[column]
             row.append(Text(value, style="bold yellow" if changed else GREY))
         table.add_row(*row)

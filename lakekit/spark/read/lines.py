@@ -37,6 +37,16 @@ def read_lines(run: MergeRun) -> DataFrame:
     return lines.select(F.col("value").alias("__raw"), *_place()).selectExpr("*", *digest)
 
 
+def read_every_line(run: MergeRun) -> DataFrame:
+    """Return all lines of a run, with `__blank`; see `read_lines`.
+
+    A line's `__line` counts from that of the first line of its block.
+    """
+    lines = run.spark.read.text(_addresses(run.batch), lineSep="\n")
+    blank = F.col("value").rlike(_BLANK).alias("__blank")
+    return lines.select(F.col("value").alias("__raw"), *_place(), blank)
+
+
 def _addresses(batch: Batch) -> list[str]:
     """Return the addresses of a run's files in the form that Spark reads."""
     paths = [name if "://" in name else str(Path(name).resolve()) for name in batch.files]
