@@ -60,7 +60,7 @@ def _added(spark: SparkSession, name: str, run_id: str) -> int:
 
 
 def rejected(run: MergeRun, plan: Plan) -> DataFrame:
-    """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
+    """Return the rejected records of a run: `_raw`, `_raw_bytes`, `_fault` and `_source_file`."""
     records = plan.records or read_records(run)
     rows = with_reasons(records.where("__fault IS NOT NULL"), run.contract)
     if plan.rejected_late is not None:
@@ -68,6 +68,11 @@ def rejected(run: MergeRun, plan: Plan) -> DataFrame:
         late = plan.rejected_late.select(*[F.col(f"__position.{name}") for name in place])
         late = records.join(F.broadcast(late), list(place))
         rows = rows.unionByName(late.withColumn("__fault", F.lit(LATE_FAULT)))
-    return rows.select(
-        F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"
+    # Spark takes any bytes for a text; no other engine does.
+    text, landed = F.decode("__bytes", "UTF-8"), F.col("__bytes")
+    return rows.withColumn("__bytes", F.col("__raw").cast("binary")).select(
+        text.alias("_raw"),
+        F.when(text.cast("binary") != landed, landed).alias("_raw_bytes"),
+        F.col("__fault").alias("_fault"),
+        "_source_file",
     )
