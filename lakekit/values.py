@@ -1,7 +1,7 @@
 """How a value of a table is written: as JSON, as the text of a cell, and for a terminal. Pure.
 
 There is one rule for each value, whichever engine has read it. A value that JSON has no form for is
-the text by which a landing gives it. A struct is a mapping with its names, a map one with any keys.
+a text. A struct is a mapping with its names, a map one with any keys.
 """
 
 import json

@@ -43,7 +43,7 @@ table: {properties: {team: "a${b}c"}}
 """
 # Keys that something between the data and the screen might take for its own.
 KEYS = ["${x}", "", "[draft] Plan", "see [/b] here", "\x1b[31mred", "null", "Zoë :smile:"]
-VALUE = {"name": "Zoë", "parts": [1.5, "NaN"], "raw": "AP8="}
+VALUE = {"name": "Zoë", "parts": [1.5, None], "raw": "AP8="}
 FIRST_AND_LAST = (
     "TIMESTAMP '0001-01-01 00:00:00Z' AS at",
     "TIMESTAMP '9999-12-31 23:59:59.999999Z' AS at",
@@ -204,7 +204,7 @@ def test_what_a_key_holds_is_found_and_shown_as_it_is(answers):
     assert (found["k"], found["v"]) == ("${x}", VALUE)
     shown = [line.split("│")[1].strip() for line in answers["keys"]["out"].splitlines()[3:-1]]
     assert sorted(shown) == sorted([*KEYS[:1], '""', *KEYS[2:4], r"\x1b[31mred", *KEYS[5:]])
-    assert '{"name": "Zoë", "parts": [1.5, "NaN"], "raw": "AP8="}' in answers["keys"]["out"]
+    assert '{"name": "Zoë", "parts": [1.5, null], "raw": "AP8="}' in answers["keys"]["out"]
 
 
 def test_texts_of_a_contract_are_kept_as_they_are_written(answers):
