@@ -191,7 +191,8 @@ def _validate(document: dict[str, Any], name: str) -> Environment:
     try:
         return Environment.model_validate(document)
     except ValidationError as error:
-        raise InvalidEnvironmentError(describe_faults(error, Environment, name)) from None
+        faults = describe_faults(error, Environment, name, document)
+        raise InvalidEnvironmentError(faults) from None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from lakekit.runs.documents import (
 )
 from lakekit.runs.next_run import back_off, close_run, hand_over, recover
 from lakekit.runs.superseded import landings_to_merge, record_newest
-from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
+from lakekit.runs.table_metadata import Metadata, main_ancestry
 from lakekit.steps.functions import CompleteRun, CompleteRunResult, Failure
 from lakekit.steps.jobs import MergeScd2Result
 from lakekit.table_properties import runs_in
@@ -135,7 +135,8 @@ class _Completion:
     def _merged(self, claimed: ClaimedTable, plan: TablePlan, good: list[str]) -> None:
         """Complete the landings up to the first whose batch has no evidence."""
         metadata = self._catalog.metadata(plan.table) or {}
-        merges = self._merges(plan, metadata)
+        result = self._merged_by_job(plan, metadata)
+        merges = {each.run_id: each for each in result.merges}
         faults = {
             b.run_id: fault
             for b in plan.batches
@@ -146,25 +147,26 @@ class _Completion:
         self._finish(claimed, done, recovered=bool(done) or not lacking)
         if merges:
             self._found.loaded.append(_summary(self._run, plan, merges, metadata))
-        self._found.maintain |= bool(metadata) and wants_maintenance(plan.contract, metadata)
+        self._found.maintain |= result.maintain
         if lacking:
             self._refuse(claimed, lacking[0], faults[self._run_id(lacking[0])])
 
-    def _merges(self, plan: TablePlan, metadata: Metadata) -> dict[str, MergeResult]:
-        """Return what was done to a table, by batch.
+    def _merged_by_job(self, plan: TablePlan, metadata: Metadata) -> MergeScd2Result:
+        """Return what was done to a table.
 
         A job that died after a commit could not say so. Its snapshot does, until it expires: for a
         rebuild it is kept as a result.
         """
-        merges = _merges(self._store, self._run, plan)
-        shown = _snapshots(metadata)
+        result = _result_of(self._store, self._run, plan)
+        merges, shown = {each.run_id: each for each in result.merges}, _snapshots(metadata)
         died = [b.run_id for b in plan.batches if b.run_id in shown and b.run_id not in merges]
         if died:
             merges |= {run_id: self._merge_of(plan, run_id, shown[run_id]) for run_id in died}
             done = tuple(merges[b.run_id] for b in plan.batches if b.run_id in merges)
+            result = result.model_copy(update={"merges": done})
             key = layout.result_key(self._run.run_id, "merge_scd2", plan.table)
-            self._store.put(key, MergeScd2Result(table=plan.table, merges=done).to_json())
-        return merges
+            self._store.put(key, result.to_json())
+        return result
 
     def _merge_of(self, plan: TablePlan, run_id: str, snapshot: Metadata) -> MergeResult:
         # What is older was committed by a run before this one.
@@ -239,11 +241,11 @@ def _result(claim: Claim | None, found: _Outcome) -> CompleteRunResult:
     return CompleteRunResult(outcome="deferred" if deferred else "done", maintain=found.maintain)
 
 
-def _merges(store: ObjectStore, run: Run, plan: TablePlan) -> dict[str, MergeResult]:
-    """Return what the job says it did, by batch; nothing if it wrote no result."""
+def _result_of(store: ObjectStore, run: Run, plan: TablePlan) -> MergeScd2Result:
+    """Return what the job says it did to a table: nothing if it wrote no result."""
     key = layout.result_key(run.run_id, "merge_scd2", plan.table)
     found = read_optional(store, key, MergeScd2Result)
-    return {each.run_id: each for each in found.merges} if found else {}
+    return found or MergeScd2Result(table=plan.table, merges=())
 
 
 def _snapshots(metadata: Metadata) -> dict[str, Metadata]:

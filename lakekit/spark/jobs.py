@@ -17,7 +17,7 @@ from lakekit.documents import Document
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
-from lakekit.spark.maintain_tables import maintain_with_journal
+from lakekit.spark.maintain_tables import maintain_with_journal, wants_maintenance
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
@@ -56,7 +56,8 @@ def merge_tables(
     """Merge every batch that the plan names, those of one table in their order.
 
     What was merged is kept before the next batch begins: a job may fail or be killed in it, and a
-    batch that changed nothing has no other evidence.
+    batch that changed nothing has no other proof. The result says whether the table wants
+    maintenance: CompleteRun, which has no Spark, cannot measure it.
     """
     keep = _Keeper(store, arguments, "merge_scd2", clock)
 
@@ -69,7 +70,8 @@ def merge_tables(
                 keep(plan.table, done)
             merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
             done = done.model_copy(update={"merges": (*done.merges, merged)})
-        return done
+        maintain = wants_maintenance(session, plan.contract, table, now=clock())
+        return done.model_copy(update={"maintain": maintain})
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)

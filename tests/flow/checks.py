@@ -39,8 +39,8 @@ def faults(story: Story) -> list[str]:
 # Nothing is lost, and nothing is done twice.
 
 
-def _settled(story: Story) -> Iterator[str]:
-    """Every landing is merged exactly once, or settled by a person."""
+def _merged_once(story: Story) -> Iterator[str]:
+    """Every landing is merged exactly once, or decided by a person."""
     world = story.world
     merged = Counter(
         (name, each.batch) for name, table in world.tables.items() for each in table.commits
@@ -87,7 +87,7 @@ def _nothing_left(story: Story) -> Iterator[str]:
 
 
 def _always_somewhere(story: Story) -> Iterator[str]:
-    """At no moment is a landing out of sight: it waits in the index, or it is decided."""
+    """At no time is a landing out of sight: it waits in the index, or it is decided."""
     there: set[str] = set()
     for _, key, body in story.world.store.log:
         manifest = _indexed(key)
@@ -174,7 +174,7 @@ def _epochs_grow(story: Story) -> Iterator[str]:
 
 
 def _replays(story: Story) -> Iterator[str]:
-    """The documents of the runs tell a rebuild what was merged, in the order in which it was."""
+    """The documents of the runs say to a rebuild what was merged, in the order in which it was."""
     if story.world.outlived:
         return
     for name, table in story.world.tables.items():
@@ -383,7 +383,7 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
     for error, manifest in _blocked(notice):
         if error == "LateExtractError" and _was_in_time(story, manifest):
             return False
-    # A merge that changed nothing has no evidence but its result: if its run could not complete
+    # A merge that changed nothing leaves nothing but its result: if its run could not complete
     # the landing, the next one finds it late. Nothing is lost.
     repeated = [
         layout.raw_prefix(table.contract.source, name, each.extraction_time)
@@ -408,6 +408,6 @@ def _was_in_time(story: Story, manifest: str) -> bool:
 
 
 CHECKS = (
-    _settled, _nothing_left, _always_somewhere, _held_by_workers, _in_order, _rejected,
+    _merged_once, _nothing_left, _always_somewhere, _held_by_workers, _in_order, _rejected,
     _epochs_grow, _replays, _bounded, _wait_short, _no_idle_notices,
 )  # fmt: skip

@@ -57,7 +57,7 @@ class Kernel:
         self._count = 0
         self._main = threading.Semaphore(0)
         self._current: Task | None = None
-        self._alive: set[Task] = set()
+        self._running: set[Task] = set()
         self._broken: Exception | None = None
 
     @property
@@ -69,7 +69,7 @@ class Kernel:
     def spawn(self, name: str, work: Callable[[], Any], *, after: float = 0) -> Task:
         """Make a task that begins after some seconds."""
         task = Task(self, name, work)
-        self._alive.add(task)
+        self._running.add(task)
         threading.Thread(target=task.run, name=name, daemon=True).start()
         self._push(task, after)
         return task
@@ -116,8 +116,8 @@ class Kernel:
             self._main.acquire()
         if self._broken:
             raise self._broken
-        if self._alive:
-            names = sorted(task.name for task in self._alive)
+        if self._running:
+            names = sorted(task.name for task in self._running)
             raise NeverQuietError(f"after {seconds:.0f} s still at work: {names[:20]}")
 
     def give_up(self, error: Exception) -> None:
@@ -126,7 +126,7 @@ class Kernel:
 
     def end(self, task: Task) -> None:
         """Wake those who wait for a task that is done, then let the next one go on."""
-        self._alive.discard(task)
+        self._running.discard(task)
         for waiter in task.waiters:
             self._push(waiter, 0)
         if not self._resume_next():
@@ -134,7 +134,7 @@ class Kernel:
 
     def abandon(self) -> None:
         """Kill what is left, so that no thread stays behind."""
-        for task in [*self._alive]:
+        for task in [*self._running]:
             task.killed = True
             self._push(task, 0)
         self.horizon, self._broken = float("inf"), None

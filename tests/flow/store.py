@@ -9,7 +9,7 @@ from typing import BinaryIO
 from lakekit.ports import ObjectInfo
 from tests.fakes import MemoryObjectStore
 
-# Says what is asked for; what is inside happens at one moment.
+# Says what is asked for; what is inside happens at one time.
 Request = Callable[[str], AbstractContextManager[None]]
 
 

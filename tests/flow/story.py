@@ -141,7 +141,7 @@ class Story:
     # Files.
 
     def _drop(self, table: str, name: str) -> None:
-        """Put a file into the inbox; S3 tells of it, or not, or twice."""
+        """Put a file into the inbox; S3 sends its event, or not, or twice."""
         records = self.world.records.make(self.world.records.kind(), 2)
         body = "\n".join(map(json.dumps, records)).encode()
         key = f"{layout.inbox_prefix(DROPS, table)}{name}.ndjson"

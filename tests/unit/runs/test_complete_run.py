@@ -55,9 +55,9 @@ class Story:
         self.store.put(layout.verdicts_key("r", number), document.to_json())
         self.plan()
 
-    def merged(self, name: str, **result: Any) -> None:
+    def merged(self, name: str, *, maintain: bool = False, **result: Any) -> None:
         merge = MergeResult(**{"table": f"lake.db.{name}", "run_id": "r"} | result)
-        document = MergeScd2Result(table=name, merges=(merge,))
+        document = MergeScd2Result(table=name, merges=(merge,), maintain=maintain)
         self.store.put(layout.result_key("r", "merge_scd2", name), document.to_json())
 
     def job_failed(self, name: str, error: str, step: str = "merge_scd2") -> None:
@@ -415,8 +415,9 @@ def test_a_replay_of_what_an_old_run_committed_may_point_at_what_expired(story: 
     assert story.complete(orders=table(snapshot(-5, parent=-6))).outcome == "done"
 
 
-def test_a_table_in_bad_health_wants_maintenance(story: Story) -> None:
-    tired = published(2, "r", parent=1)
-    tired["summary"] |= {"total-data-files": "3", "total-delete-files": "4"}
+def test_one_table_whose_merge_says_so_wants_maintenance(story: Story) -> None:
+    story.merged("orders", unchanged=1)
+    assert not story.complete().maintain
 
-    assert story.complete(orders=table(snapshot(1), tired)).maintain
+    story.merged("clients", unchanged=1, maintain=True)
+    assert story.complete().maintain

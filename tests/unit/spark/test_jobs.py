@@ -1,5 +1,6 @@
 """The jobs keep the results of their other work when a part of it fails."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from lakekit.errors import LateExtractError
 from lakekit.runs.documents import FailureRecord, Plan, TablePlan, read_document, write_once
 from lakekit.spark import jobs
 from lakekit.steps.jobs import MergeScd2, MergeScd2Result
-from tests.fakes import ManualClock, MemoryObjectStore
+from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, contract
 
 ARGUMENTS = MergeScd2(
@@ -33,10 +34,10 @@ class KilledError(BaseException):
 def merge(
     store: MemoryObjectStore,
     monkeypatch: pytest.MonkeyPatch,
-    fails: str,
+    fails: str = "",
     error: BaseException | None = None,
 ) -> None:
-    """Run the job with three batches, one of which fails."""
+    """Run the job with three batches, one of which may fail; the table wants maintenance."""
     error = error or LateExtractError("too late")
     batches = tuple(
         Batch(run_id=name, extract="full", extraction_time=NOON, files=()) for name in "abc"
@@ -50,9 +51,18 @@ def merge(
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=1, committed=True)
 
     monkeypatch.setattr(jobs, "merge_scd2", merge_scd2)
+    monkeypatch.setattr(jobs, "wants_maintenance", lambda *_, now: now == NOON)
     session: Any = Session()
-    with pytest.raises(type(error)):
-        jobs.merge_tables(session, store, ARGUMENTS, clock=ManualClock())
+    with pytest.raises(type(error)) if fails else nullcontext():
+        jobs.merge_tables(session, store, ARGUMENTS, clock=lambda: NOON)
+
+
+def test_records_whether_the_table_wants_maintenance(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryObjectStore()
+
+    merge(store, monkeypatch)
+
+    assert read_document(store, RESULT, MergeScd2Result).maintain
 
 
 def test_records_which_batches_are_merged_though_a_later_one_fails(
