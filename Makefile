@@ -30,6 +30,10 @@ test-all: $(READY) ## All tests, with the variants that `test` leaves out
 test-long: $(READY) ## The merge against its model, on ten thousand random histories (SEED=n for others)
 	$(ENV) && $(PY) -m pytest --long -n 2 --dist worksteal tests/model tests/spark/stories/test_histories*.py --histories 10000 --seed $(or $(SEED),0)
 
+.PHONY: test-flow
+test-flow: $(READY) ## The flow of runs, on ten thousand simulated schedules (SEED=n for others)
+	$(ENV) && $(PY) -m tests.flow --seeds 10000 --first $(or $(SEED),0)
+
 .PHONY: unit
 unit: $(READY) ## The fast tier: no Spark, AWS only as moto
 	$(ENV) && $(PY) -m pytest tests/unit

@@ -1,13 +1,14 @@
-"""Tasks on a virtual clock: threads, of which one runs at a time, in an order a seed decides.
+"""Tasks on a virtual clock: greenlets, of which one runs at a time, in an order a seed decides.
 
 A task gives way only where it sleeps or waits. Who is due first goes on; chance decides a tie.
 """
 
 import heapq
-import threading
 from collections.abc import Callable
 from random import Random
 from typing import Any
+
+from greenlet import getcurrent, greenlet
 
 
 class Killed(BaseException):
@@ -19,7 +20,7 @@ class NeverQuietError(Exception):
 
 
 class Task:
-    """One thread of work: `result` or `error` when it is `done`."""
+    """One line of work: `result` or `error` when it is `done`."""
 
     def __init__(self, kernel: "Kernel", name: str, work: Callable[[], Any]) -> None:
         self.name, self.done, self.killed = name, False, False
@@ -29,12 +30,10 @@ class Task:
         # What is known of the task to those who inject faults, such as the run it works for.
         self.notes: dict[str, Any] = {}
         self.wake = 0
-        self.baton = threading.Semaphore(0)
         self._kernel, self._work = kernel, work
 
     def run(self) -> None:
-        """Work, once it is this task's turn, then let others go on."""
-        self.baton.acquire()
+        """Work, once it is this task's turn."""
         try:
             if not self.killed:
                 self.result = self._work()
@@ -55,9 +54,10 @@ class Kernel:
         self._random = random
         self._due: list[tuple[float, float, int, Task, int]] = []
         self._count = 0
-        self._main = threading.Semaphore(0)
+        # Whoever made the kernel runs it: all others give way to it.
+        self._main = getcurrent()
         self._current: Task | None = None
-        self._running: set[Task] = set()
+        self._running: dict[Task, greenlet] = {}
         self._broken: Exception | None = None
 
     @property
@@ -69,8 +69,7 @@ class Kernel:
     def spawn(self, name: str, work: Callable[[], Any], *, after: float = 0) -> Task:
         """Make a task that begins after some seconds."""
         task = Task(self, name, work)
-        self._running.add(task)
-        threading.Thread(target=task.run, name=name, daemon=True).start()
+        self._running[task] = greenlet(task.run, parent=self._main)
         self._push(task, after)
         return task
 
@@ -79,7 +78,7 @@ class Kernel:
         task = self.current
         self._refuse_killed(task)
         self._push(task, seconds)
-        self._give_way(task)
+        self._main.switch()
         self._refuse_killed(task)
 
     def join(self, task: Task, timeout: float | None = None) -> bool:
@@ -96,7 +95,7 @@ class Kernel:
             waiter.wake += 1
             if timeout is not None:
                 self._push(waiter, timeout)
-            self._give_way(waiter)
+            self._main.switch()
             for task in tasks:
                 if waiter in task.waiters:
                     task.waiters.remove(waiter)
@@ -112,8 +111,7 @@ class Kernel:
     def run(self, seconds: float) -> None:
         """Let tasks run until all have ended, or raise NeverQuietError when the time is up."""
         self.horizon = self.now + seconds
-        if self._resume_next():
-            self._main.acquire()
+        self._run_due()
         if self._broken:
             raise self._broken
         if self._running:
@@ -125,21 +123,18 @@ class Kernel:
         self._broken = error
 
     def end(self, task: Task) -> None:
-        """Wake those who wait for a task that is done, then let the next one go on."""
-        self._running.discard(task)
+        """Wake those who wait for a task that is done."""
+        del self._running[task]
         for waiter in task.waiters:
             self._push(waiter, 0)
-        if not self._resume_next():
-            self._main.release()
 
     def abandon(self) -> None:
-        """Kill what is left, so that no thread stays behind."""
+        """Kill what is left, so that its blocks end."""
         for task in [*self._running]:
             task.killed = True
             self._push(task, 0)
         self.horizon, self._broken = float("inf"), None
-        if self._resume_next():
-            self._main.acquire()
+        self._run_due()
 
     def _push(self, task: Task, seconds: float) -> None:
         self._count += 1
@@ -147,25 +142,10 @@ class Kernel:
         entry = (self.now + seconds, self._random.random(), self._count, task, task.wake)
         heapq.heappush(self._due, entry)
 
-    def _give_way(self, task: Task) -> None:
-        following = self._next()
-        if following is task:
-            return
-        if following is None:
-            self._main.release()
-        else:
-            self._turn(following)
-        task.baton.acquire()
-
-    def _resume_next(self) -> bool:
-        following = self._next()
-        if following is not None:
-            self._turn(following)
-        return following is not None
-
-    def _turn(self, task: Task) -> None:
-        self._current = task
-        task.baton.release()
+    def _run_due(self) -> None:
+        while task := self._next():
+            self._current = task
+            self._running[task].switch()
 
     def _next(self) -> Task | None:
         while self._due and self._due[0][0] <= self.horizon and not self._broken:

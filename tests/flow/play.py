@@ -38,6 +38,14 @@ def play_all(seeds: Iterable[int], *, processes: int) -> Iterator[Outcome]:
         yield from pool.imap_unordered(_outcome, seeds, chunksize=4)
 
 
+def failures(seeds: Iterable[int]) -> Iterator[str]:
+    """Play schedules one after the other, and yield how to play those again that failed."""
+    for seed in seeds:
+        found = play(seed)[1]
+        if found:
+            yield Outcome(seed, found, {}).replay
+
+
 def _outcome(seed: int) -> Outcome:
     story, found = play(seed)
     world = story.world
