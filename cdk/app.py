@@ -20,7 +20,9 @@ def build(names: list[str], *, out: str | None, context: dict[str, Any], root: P
 
     from cdk.stage import LakekitStage  # noqa: PLC0415
     from lakekit.config.environment import load_environment  # noqa: PLC0415
+    from lakekit.config.load import check_contracts  # noqa: PLC0415
 
+    check_contracts(root / "config")
     app = App(outdir=out, context=context, analytics_reporting=False)
     for name in names:
         environment = load_environment(name, folder=root / "config/environments")

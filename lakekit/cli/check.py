@@ -5,7 +5,8 @@ from pathlib import Path
 
 from lakekit.config.load import derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
-from lakekit.contract.contract import Contract, load_contract
+from lakekit.contract.checked import CheckedContract
+from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError
 from lakekit.local.warehouse import read_text
 from lakekit.models import Fault, parse_yaml
@@ -30,7 +31,7 @@ def _load(file: Path) -> Contract | Source:
     """Load a file; its top-level keys say which kind it is."""
     text, name = read_text(file), str(file)
     is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-    return (load_contract if is_contract else load_source)(text, name=name)
+    return (CheckedContract.from_yaml if is_contract else load_source)(text, name=name)
 
 
 def _place_faults(
