@@ -1,7 +1,7 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,15 +56,25 @@ def merge(
         from lakekit.spark.merge_scd2 import merge_scd2  # noqa: PLC0415
         from lakekit.spark.schema.create_tables import create_or_evolve  # noqa: PLC0415
 
-        create_or_evolve(spark, promise, table)
+        if spark.catalog.tableExists(table):
+            create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
         tidy_staging(warehouse)
         staging = staging_of(warehouse)
+
+        def published() -> Container[str]:
+            return published_runs(spark, table) if spark.catalog.tableExists(table) else ()
+
         for batch in batches:
             if promise.history.ordered_by_extraction:
                 landing.refuse_late(batch)
-            landed = landing.land(text, batch, published_runs(spark, table))
-            result = merge_scd2(spark, promise, landed, table, staging=staging)
+            landed = landing.land(text, batch, published())
+            try:
+                result = merge_scd2(spark, promise, landed, table, staging=staging)
+            except Exception:
+                if batch.run_id not in published():
+                    landing.discard(batch.run_id)
+                raise
             landing.mark_merged(batch.run_id)
             shown = _shown(result, promise.contract)
             typer.echo(json.dumps(shown) if as_json else _sentence(shown))

@@ -94,10 +94,14 @@ def create_table(contract: Contract, table: str) -> str:
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
     current = ["`_is_current`"] if "_is_current" in control else []
     partition = [*current, *map(partition_field, contract.table.partition_fields)]
+    return _create(table, columns, partition, first_properties(contract), contract.description)
+
+
+def first_properties(contract: Contract) -> dict[str, str]:
+    """Return the Iceberg properties of a new history table."""
     # An empty table has no version without a digest.
     digests = LineDigestsProperty(fingerprint=parse_fingerprint(contract))
-    properties = table_properties(contract) | LINE_DIGESTS.write(digests)
-    return _create(table, columns, partition, properties, contract.description)
+    return table_properties(contract) | LINE_DIGESTS.write(digests)
 
 
 def set_properties(table: str, properties: Mapping[str, str]) -> str:
