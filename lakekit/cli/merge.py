@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lakekit.batch import MergeResult
+from lakekit.batch import MergeResult, refuse_extract
 from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time
 from lakekit.cli.output import render_samples, say_rebuilt, to_json
 from lakekit.contract.contract import load_contract
@@ -48,6 +48,7 @@ def merge(
     """
     promise, text = read_contract(contract), read_text(contract)
     kind = extract or promise.endpoint.extract
+    refuse_extract(promise, kind)
     batches = [make_batch(time, files, kind) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
     files = [file for batch in batches for file in batch.files]
@@ -95,7 +96,9 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     --warehouse warehouse
     """
     promise = read_contract(contract)
-    batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
+    kind = extract or promise.endpoint.extract
+    refuse_extract(promise, kind)
+    batch = make_batch(at, [str(file) for file in input], kind)
     if promise.history.ordered_by_extraction:
         Landing(warehouse, promise.contract).refuse_late(batch)
     with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:

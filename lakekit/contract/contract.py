@@ -25,7 +25,7 @@ CONTROL_COLUMNS = (
 )  # fmt: skip
 RESERVED = {
     *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
-    "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id", "_arrival",
+    "_corrupt_record", "_sequence", "_op", "_scopes", "_run_id", "_arrival",
 }  # fmt: skip
 
 

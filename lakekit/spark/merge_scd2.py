@@ -8,7 +8,7 @@ from time import sleep
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import Batch, MergeResult, naive_utc
+from lakekit.batch import Batch, MergeResult, naive_utc, refuse_extract
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.layout import branch_name
@@ -128,8 +128,10 @@ def plan_run(run: MergeRun, journal: Journal, published: Iterable[PublishedRun])
     """Stage a run in the mode of its contract.
 
     Raises:
-        TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
+        InvalidStepInputError, TooManyRejectedError, TooManyDeletedError, LateExtractError: The run
+            is refused.
     """
+    refuse_extract(run.contract, run.batch.extract)
     history = run.contract.history
     if history.mode == "append":
         return plan_append(run)

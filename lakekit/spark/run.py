@@ -131,11 +131,6 @@ class MergeRun:
         return self.batch.extract == "full"
 
     @property
-    def partial(self) -> bool:
-        """Whether a null in a record of the run means "not changed"."""
-        return self.contract.history.ignore_null_updates and self.batch.extract == "changes"
-
-    @property
     def fingerprint(self) -> str:
         """The name of the way in which its lines become rows."""
         changes = line_digests(self.state.properties).schema_changes

@@ -52,7 +52,6 @@ JOURNAL_DDL = {
         "merged into scd1), present (a full extract held the key), present_unrecorded (it held the "
         "key, but no record of its time)'"
     ),
-    "_partial": "boolean COMMENT 'Whether a null in the record means not changed'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",

@@ -76,10 +76,9 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Journal]:
             rank = (tie, run.time, arrival, position)
             counts = position < len(run.records)
             if counts and (event_time not in known.records or rank >= known.records[event_time][0]):
-                partial = options.ignore_null_updates and run.kind == "changes"
                 before = known.records[event_time][1] if event_time in known.records else None
                 counted = None if deleted else without_repeats(record, before)
-                known.records[event_time] = (rank, counted, partial)
+                known.records[event_time] = (rank, counted)
             if run.kind == "full" and event_time <= run.time:
                 seen = (event_time, tie, arrival, position)
                 if run.time not in known.presences or seen >= known.presences[run.time][0]:
@@ -112,8 +111,8 @@ def states(journal: Journal, absent: dict[Any, list[Scopes]], options: Options) 
     for event_time in sorted({*journal.records, *journal.presences, *absent}):
         current = next((r for _, r in reversed(found) if not isinstance(r, Also)), None)
         if event_time in journal.records:
-            _, record, partial = journal.records[event_time]
-            if record is not None and partial and current is not None:
+            _, record = journal.records[event_time]
+            if record is not None and options.ignore_null_updates and current is not None:
                 record = filled(record, current)
             found.append((event_time, record))
         elif event_time in journal.presences:

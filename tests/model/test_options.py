@@ -73,11 +73,17 @@ def test_a_null_in_a_partial_record_means_as_before():
     ]
 
 
-def test_nothing_is_carried_over_a_delete_nor_into_other_extracts():
+def test_nothing_is_carried_over_a_delete():
     runs = [changes(30, rec(5, "A"), dele(8), rec(9, None))]
     assert spans(history(runs, PARTIAL)) == [("A", 5, 8), (None, 9, None)]
-    whole = [changes(30, rec(5, "A")), incremental(31, rec(9, None))]
-    assert spans(history(whole, PARTIAL)) == [("A", 5, 9), (None, 9, None)]
+
+
+@pytest.mark.parametrize("by", ["s", None])
+def test_records_of_incremental_extracts_are_partial_too_and_a_full_one_is_refused(by):
+    partial = replace(PARTIAL, sequence_by=by)
+    runs = [incremental(30, rec(30, "A", w=1)), incremental(31, rec(31, None, w=2))]
+    shown = [(r["v"], r["w"]) for r in history([*runs, full(32, rec(32, None))], partial)]
+    assert shown == [("A", 1), ("A", 2)]
 
 
 def test_tie_break_columns_decide_before_the_position_and_null_is_smallest():

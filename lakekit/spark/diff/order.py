@@ -82,17 +82,16 @@ def content_hash() -> Expression:
 def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
     """Fill the nulls of partial records from what is recorded before them, in one life of a key.
 
-    A life begins with a deletion or a complete record. The record as it came stays in `__record`.
+    A life begins with a deletion. The record as it came stays in `__record`.
 
     Args:
-        rows: With `__partial` (nulls mean "as before") and `__current_row`. Rejected rows stand by
-            themselves.
+        rows: With `__current_row`. Rejected rows stand by themselves.
         contract: Its columns.
     """
     keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__reject_reason").isNotNull()]
     order = Window.partitionBy(*keys).orderBy("__event_time")
     until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    begins = (F.col("__deleted") | ~F.col("__partial")).cast("int")
+    begins = F.col("__deleted").cast("int")
     within = Window.partitionBy(*keys, "__life").orderBy("__event_time")
     so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     names = contract.content
@@ -232,5 +231,5 @@ def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
     names = [c.name for c in contract.stored]
     if "__stored" in resolved.columns:
         resolved = resolved.selectExpr("*", "__stored.*")
-    partial = ["__record", "__partial"] if contract.history.ignore_null_updates else []
+    partial = ["__record"] if contract.history.ignore_null_updates else []
     return resolved.selectExpr(*map(quote, names), *STAGED, *partial)
