@@ -19,17 +19,27 @@ def marked(rows):
 
 def test_mark_opens_a_version_that_says_deleted_until_the_key_is_back():
     runs = [changes(30, rec(5, "A"), dele(8)), changes(31, rec(12, "A"))]
-    expected = [("A", 5, 8, False), (None, 8, None, True)]
+    expected = [("A", 5, 8, False), ("A", 8, None, True)]
     assert marked(history(runs[:1], MARK)) == expected
     assert history(runs[:1], MARK)[1]["k"] == 1
-    back = [("A", 5, 8, False), (None, 8, 12, True), ("A", 12, None, False)]
+    back = [("A", 5, 8, False), ("A", 8, 12, True), ("A", 12, None, False)]
     assert marked(history(runs, MARK)) == back
 
 
 def test_mark_opens_nothing_for_a_key_that_is_not_current():
     assert history([changes(30, dele(8))], MARK) == []
     twice = [changes(30, rec(5, "A"), dele(8), dele(9))]
-    assert marked(history(twice, MARK)) == [("A", 5, 8, False), (None, 8, None, True)]
+    assert marked(history(twice, MARK)) == [("A", 5, 8, False), ("A", 8, None, True)]
+
+
+def test_a_mark_keeps_what_its_version_held_when_it_ended():
+    untracked = replace(MARK, tracked=("v",))
+    runs = [changes(30, rec(5, "A", w=1), rec(7, "A", w=2), dele(9)), changes(31, rec(6, "B", w=3))]
+    shown = [(r["v"], r["w"], r["_is_deleted"]) for r in history(runs[:1], untracked)]
+    assert shown == [("A", 2, False), ("A", 2, True)]
+    late = [*runs, changes(32, rec(8, "C", w=4))]
+    shown = [(r["v"], r["w"], r["_is_deleted"]) for r in history(late, untracked)][-2:]
+    assert shown == [("C", 4, False), ("C", 4, True)]
 
 
 def test_a_version_of_nulls_is_not_a_deleted_one():
