@@ -128,7 +128,6 @@ def event_counts() -> list[Expression]:
     counted = {
         "unchanged": own & action.isin("assert", "overwrite"),
         "deletes": own & action.isin("delete", "tombstone"),
-        "deleted": own & (action == "delete"),
         "shown": own & (action == "open"),
         "lost_equal": (action == "lost") & equal,
         "lost_other": (action == "lost") & ~equal,
@@ -142,11 +141,13 @@ def version_counts() -> list[Expression]:
     written, same = change.isin("insert", "replace") & ~F.col("__deleted"), F.col("__same_content")
     # The record that a version begins with opens it; it may show a later one.
     opened = F.col("__opener") & ~same
+    cut = change.isin("close", "replace") & F.col("__old_to").isNull()
+    closed = ends & (cut | (change == "insert"))
     counted = {
         "opened": written & opened,
         "restored": written & ~opened & ~(same & F.col("__from_run")),
-        "cut": change.isin("close", "replace") & ends & F.col("__old_to").isNull(),
-        "short": (change == "insert") & ends,
+        "closed": closed,
+        "deleted": closed & F.col("__ends_deleted"),
         "current": (change != "drop") & ~ends,
         "changes": change != "keep",
         "inserted": change == "insert",
@@ -163,7 +164,7 @@ def rederived(
         versions=versions.where("__change != 'keep'"),
         keys=keys,
         opened=n["opened"],
-        closed=n["cut"] + n["short"],
+        closed=n["closed"],
         deleted=n["deleted"],
         unchanged=n["unchanged"] + n["shown"] - n["opened"],
         deletes=n["deletes"],
