@@ -42,6 +42,10 @@ lint: $(READY) ## Ruff, mypy and the import contracts
 demo: $(READY) ## Three real releases through the whole suite, on this machine
 	$(ENV) && $(PY) -m lakekit.cli.demo
 
+.PHONY: demo-changes
+demo-changes: $(READY) ## Change files that arrive late, again and corrected, in a local warehouse
+	$(ENV) && $(PY) -m lakekit.cli.demo_changes
+
 .PHONY: synth
 synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
 	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out

@@ -5,6 +5,7 @@ import sys
 import boto3
 
 from lakekit.aws.object_store import S3ObjectStore
+from lakekit.aws.settings import utc_now
 from lakekit.spark.jobs import merge_tables
 from lakekit.spark.session.session import job_session
 from lakekit.steps.events import job_arguments
@@ -15,7 +16,7 @@ def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(MergeScd2, argv)
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
-    merge_tables(job_session(), store, arguments)
+    merge_tables(job_session(), store, arguments, clock=utc_now)
 
 
 if __name__ == "__main__":

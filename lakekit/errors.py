@@ -25,6 +25,9 @@ LakekitError
     └── EndpointsFailedError          endpoints of a run failed, the others are loaded
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class LakekitError(Exception):
     """Anything Lakekit raises on purpose."""
@@ -95,7 +98,11 @@ class LandingCorruptError(TerminalError):
 
 
 class TooManyRejectedError(TerminalError):
-    """More rejected records than `quality.max_rejected_ratio` allows."""
+    """More rejected records than `quality.max_rejected_ratio` allows; carries the first ones."""
+
+    def __init__(self, message: str, rejected: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.rejected = rejected
 
 
 class TooManyDeletedError(TerminalError):

@@ -1,20 +1,37 @@
 """The base of every model, and the loader of YAML files: strict, and with all errors at once."""
 
+import re
 import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
 
 MAX_FILE_BYTES = 1_000_000
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
-ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+
+def _is_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", text):
+        raise ValueError("must be at most 63 lower-case letters, digits and _, a letter first")
+    return text
+
+
+def _is_column_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", text):
+        raise ValueError(
+            "the name of a column must be at most 128 letters (a to z), digits and _, no digit "
+            "first; a field with another name must be renamed at its source, or be part of a struct"
+        )
+    return text
+
+
+Name = Annotated[str, AfterValidator(_is_name)]
+ColumnName = Annotated[str, AfterValidator(_is_column_name)]
 Path = tuple[str | int, ...]
 BETWEEN_FIELDS = "between_fields"
 
@@ -77,7 +94,7 @@ class FileModel(Model):
         between: list[Fault] = []
         for each in _errors(error):
             faults = between if each["type"] == BETWEEN_FIELDS else single
-            faults.append(Fault(_path_in(document, each), _message(each, cls)))
+            faults.append(Fault(_path_in(document, each), _message(each, cls, document)))
         # Validators of a whole model run only where each field is right; these always.
         found = list(cls.faults_between(document, [fault.path for fault in single]))
         once = dict.fromkeys(single + (found or between))
@@ -97,6 +114,12 @@ class _StrictLoader(yaml.SafeLoader):
         seen: set[Any] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if isinstance(key_node, yaml.ScalarNode) and not isinstance(key, str):
+                raise yaml.MarkedYAMLError(
+                    problem=f"YAML reads the name {key_node.value} as {_as_read(key)}; "
+                    f'write "{key_node.value}"',
+                    problem_mark=key_node.start_mark,
+                )
             if key in seen:
                 raise yaml.MarkedYAMLError(
                     problem=f"the key '{key}' stands twice", problem_mark=key_node.start_mark
@@ -123,10 +146,20 @@ def parse_yaml(text: str, *, name: str, error: type[TerminalError] = InvalidCont
     return document
 
 
-def describe_faults(error: ValidationError, model: type[BaseModel], name: str) -> str:
-    """Return one line per fault: its path, what is wrong, what to do."""
+def describe_faults(
+    error: ValidationError, model: type[BaseModel], name: str, document: Any = None
+) -> str:
+    """Return one line per fault: its path, what is wrong, what to do.
+
+    Args:
+        error: What Pydantic found.
+        model: The model of the document.
+        name: How messages call it.
+        document: What was validated, if it was read from YAML.
+    """
     return "\n".join(
-        f"{name}: {Fault(fault['loc'], _message(fault, model))}" for fault in _errors(error)
+        f"{name}: {Fault(fault['loc'], _message(fault, model, document))}"
+        for fault in _errors(error)
     )
 
 
@@ -148,10 +181,31 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
     return [each for each in found if each["type"] != "too_short" or each["loc"] not in above]
 
 
-def _message(fault: ErrorDetails, model: type[BaseModel]) -> str:
+def _message(fault: ErrorDetails, model: type[BaseModel], document: Any) -> str:
     if fault["type"] == "extra_forbidden":
         return f"unknown field{_suggestion(model, fault['loc'])}"
+    if fault["type"] == "string_type" and document is not None:
+        value = document
+        for part in _path_in(document, fault):
+            value = child(value, part)
+        return _no_text(value)
     return fault["msg"].removeprefix("Value error, ")
+
+
+def _no_text(value: Any) -> str:
+    """Return what is wrong with a value of YAML that should be a text, and what to do."""
+    if isinstance(value, list | dict):
+        return f"must be text, not a {'list' if isinstance(value, list) else 'mapping'}"
+    if value is None:
+        return "must be text, and is empty or null; write a text, in quotes if it is the word null"
+    return f"must be text, but YAML reads it as {_as_read(value)}; put it in quotes"
+
+
+def _as_read(value: Any) -> str:
+    """Return a value as a person writes it who means it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
 
 
 def _path_in(document: Any, fault: ErrorDetails) -> Path:

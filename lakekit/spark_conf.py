@@ -22,6 +22,8 @@ SETTINGS = {
     "spark.sql.defaultCatalog": CATALOG,
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    # A `${…}` in a key, a description or a query is text, not a variable to look up.
+    "spark.sql.variable.substitute": "false",
     "spark.sql.adaptive.enabled": "true",
     # Java compiles no method that is longer; a wide contract's would be interpreted.
     "spark.sql.codegen.hugeMethodLimit": "8000",

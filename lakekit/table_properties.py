@@ -1,6 +1,6 @@
 """Every `lakekit.*` property of an Iceberg table and of its snapshots: name, shape, reader, writer.
 
-A table has five properties, each one JSON value. A table that Lakekit did not make has none of
+A table has six properties, each one JSON value. A table that Lakekit did not make has none of
 them, and each reader says what that means. What the contract adds under `table.properties` is the
 user's own.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, ConfigDict, TypeAdapter, ValidationError
 
 from lakekit.errors import SchemaMismatchError
 from lakekit.models import Model
@@ -79,6 +79,21 @@ class LineDigestsProperty(_Stored):
     schema_changes: int = 0
 
 
+class MaintenanceProperty(_Stored):
+    """What maintenance left, by which it does nothing twice to a table that has not changed.
+
+    Example:
+        `{"uncompacted": [-71], "manifests": 120, "orphans_removed": "2026-01-05T00:00:00Z"}`:
+        `uncompacted` are the fingerprints of partitions that still asked for a compaction after
+        one (see `lakekit.health`), `manifests` how many there were after they were rewritten, and
+        `orphans_removed` is when the table was listed for orphan files, null if it never was.
+    """
+
+    uncompacted: tuple[int, ...] = ()
+    manifests: int = 0
+    orphans_removed: AwareDatetime | None = None
+
+
 @dataclass(frozen=True)
 class Property(Generic[Value]):
     """One table property, whose text is one JSON value."""
@@ -115,6 +130,8 @@ ADDED_COLUMNS = Property("lakekit.added-columns", TypeAdapter(dict[str, AddedCol
 # Old to new name in lower case, of each step in which columns were renamed; the oldest come first.
 RENAMES = Property("lakekit.renames", TypeAdapter(list[dict[str, str]]))
 LINE_DIGESTS = Property("lakekit.line-digests", TypeAdapter(LineDigestsProperty))
+# The change journal and the quarantine have this one too.
+MAINTENANCE = Property("lakekit.maintenance", TypeAdapter(MaintenanceProperty))
 
 
 def line_digests(properties: Mapping[str, str]) -> LineDigestsProperty:

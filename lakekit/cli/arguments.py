@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lakekit.batch import Batch, Extract
 from lakekit.errors import InvalidStepInputError
+from lakekit.local.files import form_fault
 
 
 def spread_inputs(arguments: Sequence[str]) -> list[str]:
@@ -100,17 +101,30 @@ def parse_time(option: str, text: str) -> datetime:
         raise InvalidStepInputError(f"{option} {text}: outside the years 1 to 9999") from None
 
 
+def refuse_other_form(option: str, file: str) -> None:
+    """Raise if a file is not one of lines of JSON, as far as its beginning shows.
+
+    Raises:
+        InvalidStepInputError: It is missing, no file, unreadable, or of another form.
+    """
+    try:
+        fault = form_fault(Path(file))
+    except OSError as error:
+        fault = error.strerror
+    if fault:
+        raise InvalidStepInputError(f"{option} {file}: {fault}")
+
+
 def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
     """Return the batch of one local run; the same files at the same time are the same run.
 
     Raises:
-        InvalidStepInputError: A file is missing, or the time has no zone.
+        InvalidStepInputError: A file is missing or of another form, or the time has no zone.
     """
     extraction_time = parse_time("--at", time)
     digest = hashlib.sha256(f"{extract} {extraction_time.isoformat()}".encode())
     for file in files:
-        if not Path(file).is_file():
-            raise InvalidStepInputError(f"--input {file}: no such file")
+        refuse_other_form(f"--at {time} --input", file)
         with Path(file).open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return Batch(

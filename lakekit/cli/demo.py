@@ -14,10 +14,12 @@ from pyiceberg.table import Table
 from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.text import Text
 
 from lakekit.batch import MergeResult
 from lakekit.cli import report
 from lakekit.cli.live import watch
+from lakekit.cli.output import lines
 from lakekit.cli.readers import (
     Counts,
     count_with_duckdb,
@@ -53,7 +55,7 @@ def main() -> int:
     try:
         summary = run(console)
     except (DemoError, SandboxError, SynthesisError) as error:
-        console.print(f"[bold red]The demo failed:[/] {error}", highlight=False)
+        console.print(Text.assemble(("The demo failed:", "bold red"), f" {lines(str(error))}"))
         return 1
     (FOLDER / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     console.print(f"\n[bold green]Done in {summary['seconds']:.0f} s.[/] All numbers agree."

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lakekit.cli.history import MINOR, History, Visit
+from lakekit.cli.output import lines
 from lakekit.sandbox.connection import Connection, Execution, Outcome
 
 POLL_SECONDS = 0.2
@@ -85,7 +86,7 @@ def _seconds(visit: Visit) -> Text:
 
 def _detail(visit: Visit) -> Text:
     text = Text()
-    text.append(visit.about, "dim")
+    text.append(lines(visit.about), "dim")
     if not visit.attempts:
         return text
     again = f" (attempt {visit.attempts})" if visit.attempts > 1 else ""
@@ -95,7 +96,7 @@ def _detail(visit: Visit) -> Text:
     elif not visit.failed:
         said = "recovered from "
     text.append("  " if visit.about else "")
-    return text.append(f"{said}{visit.error}{again}", "yellow" if said else "red")
+    return text.append(lines(f"{said}{visit.error}{again}"), "yellow" if said else "red")
 
 
 def _print_line(console: Console, visit: Visit) -> None:
@@ -106,7 +107,7 @@ def _print_line(console: Console, visit: Visit) -> None:
 
 def _print_failure(console: Console, history: History, outcome: Outcome) -> None:
     def say(text: str, style: str = "") -> None:
-        console.print(Text(text, style), highlight=False, soft_wrap=True)
+        console.print(Text(lines(text), style), highlight=False, soft_wrap=True)
 
     say(f"{outcome.status}: {outcome.error or 'no error is given'}", "bold red")
     for visit in history.visits:

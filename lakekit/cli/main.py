@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,9 @@ from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
+from lakekit.cli.output import say
 from lakekit.errors import LakekitError
+from lakekit.local.warehouse import why
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,9 +38,9 @@ def _show_version(wanted: bool) -> None:
 
         if project.is_checkout():
             declared = tomllib.loads((project.root() / "pyproject.toml").read_text())
-            typer.echo(f"lakekit {declared['project']['version']} (checkout {project.root()})")
+            say(f"lakekit {declared['project']['version']} (checkout {project.root()})")
         else:
-            typer.echo(f"lakekit {version('lakekit')}")
+            say(f"lakekit {version('lakekit')}")
         raise typer.Exit
 
 
@@ -61,7 +64,7 @@ def check(files: Annotated[list[Path], typer.Argument(help="Contracts, sources."
     """
     faults = check_files(files)
     for file, lines in faults.items():
-        typer.echo("\n".join(lines) or f"{file}: ok", err=bool(lines))
+        say("\n".join(lines) or f"{file}: ok", err=bool(lines))
     if any(faults.values()):
         raise typer.Exit(1)
 
@@ -75,7 +78,11 @@ def _faults_as_exit_code() -> Iterator[None]:
     try:
         yield
     except LakekitError as error:
-        typer.echo(f"{type(error).__name__}: {error}", err=True)
+        say(f"{type(error).__name__}: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        # Of a folder that cannot be written, or of a full disk behind the output.
+        say(f"{type(error).__name__}: {why(error)}", err=True)
         sys.exit(1)
 
 
@@ -84,6 +91,10 @@ def main() -> None:
     # PySpark hands over times in the zone of its process; all that is shown is UTC.
     os.environ["TZ"] = "UTC"
     time.tzset()
+    # JSON is UTF-8 whatever the locale is, and a table has lines that other encodings lack.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with _faults_as_exit_code():
         app(args=take(sys.argv[1:]), prog_name="lakekit")
 

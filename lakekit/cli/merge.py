@@ -1,7 +1,6 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
-import json
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,10 +9,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lakekit.batch import MergeResult, refuse_extract
-from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time
-from lakekit.cli.output import render_samples, say_rebuilt, to_json
+from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time, refuse_other_form
+from lakekit.cli.output import render_samples, say, say_rebuilt, write
 from lakekit.contract.contract import load_contract
-from lakekit.errors import InvalidStepInputError
+from lakekit.errors import InvalidStepInputError, LakekitError, TooManyRejectedError
+from lakekit.local.files import broken_gzip
 from lakekit.local.landing import Landing
 from lakekit.local.warehouse import (
     Warehouse,
@@ -21,10 +21,15 @@ from lakekit.local.warehouse import (
     opened,
     read_contract,
     read_text,
+    spark_faults,
     staging_of,
     tidy_staging,
+    why,
 )
+from lakekit.values import to_json
 
+# How many files of a run an error names.
+FEW_FILES = 3
 Promise = Annotated[Path, typer.Option(help="The table's contract.")]
 Inputs = Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")]
 Extracts = Annotated[
@@ -49,9 +54,9 @@ def merge(
     promise, text = read_contract(contract), read_text(contract)
     kind = extract or promise.endpoint.extract
     refuse_extract(promise, kind)
-    batches = [make_batch(time, files, kind) for time, files in pair_runs(given())]
+    runs = [(time, make_batch(time, files, kind)) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
-    files = [file for batch in batches for file in batch.files]
+    files = [file for _, batch in runs for file in batch.files]
     with opened(warehouse, make=True, inputs=files) as spark, landing.locked(waits=True):
         from lakekit.spark.iceberg.published_runs import published_runs  # noqa: PLC0415
         from lakekit.spark.merge_scd2 import merge_scd2  # noqa: PLC0415
@@ -66,19 +71,21 @@ def merge(
         def published() -> Container[str]:
             return published_runs(spark, table) if spark.catalog.tableExists(table) else ()
 
-        for batch in batches:
-            if promise.history.ordered_by_extraction:
-                landing.refuse_late(batch)
-            landed = landing.land(text, batch, published())
-            try:
-                result = merge_scd2(spark, promise, landed, table, staging=staging)
-            except Exception:
-                if batch.run_id not in published():
-                    landing.discard(batch.run_id)
-                raise
-            landing.mark_merged(batch.run_id)
+        for time, batch in runs:
+            with naming_run(time, batch.files) as kept:
+                if promise.history.ordered_by_extraction:
+                    landing.refuse_late(batch)
+                try:
+                    landed = landing.land(text, batch, published())
+                    kept |= dict(zip(landed.files, batch.files, strict=True))
+                    result = merge_scd2(spark, promise, landed, table, staging=staging)
+                except Exception:
+                    if batch.run_id not in published():
+                        landing.discard(batch.run_id)
+                    raise
+                landing.mark_merged(batch.run_id)
             shown = _shown(result, promise.contract)
-            typer.echo(json.dumps(shown) if as_json else _sentence(shown))
+            say(to_json(shown) if as_json else _sentence(shown))
 
 
 def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
@@ -99,27 +106,29 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     kind = extract or promise.endpoint.extract
     refuse_extract(promise, kind)
     batch = make_batch(at, [str(file) for file in input], kind)
-    if promise.history.ordered_by_extraction:
-        Landing(warehouse, promise.contract).refuse_late(batch)
+    table = identifier(promise.contract)
     with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 
-        table, staging = identifier(promise.contract), staging_of(place)
-        plan = preview_merge(spark, promise, batch, table, staging=staging, rows=rows)
+        with naming_run(at, batch.files), _showing_rejected(as_json):
+            if promise.history.ordered_by_extraction:
+                Landing(warehouse, promise.contract).refuse_late(batch)
+            staging = staging_of(place)
+            plan = preview_merge(spark, promise, batch, table, staging=staging, rows=rows)
     shown = _shown(plan.result, promise.contract)
     if as_json:
         del shown["committed"]
         state = {"merged": plan.merged, "creates": plan.creates, "evolves": plan.evolves}
-        typer.echo(to_json({**shown, **state, "samples": plan.samples}))
+        say(to_json({**shown, **state, "samples": plan.samples}))
         return
     if plan.merged:
-        typer.echo(f"{promise.contract}: this run is merged; it would change nothing")
+        say(f"{promise.contract}: this run is merged; it would change nothing")
         return
     for statement in plan.evolves:
-        typer.echo(f"would run: {statement}")
+        say(f"would run: {statement}")
     made = "; the table would be created" if plan.creates else ""
-    typer.echo(f"{_sentence(shown, would='would have ')}{made}")
-    typer.echo(render_samples(plan.samples or {}), nl=False)
+    say(f"{_sentence(shown, would='would have ')}{made}")
+    write(render_samples(plan.samples or {}))
 
 
 def rebuild(
@@ -145,8 +154,8 @@ def rebuild(
     """
     if since and keys:
         raise InvalidStepInputError("give --from or --keys, not both")
-    if keys and not keys.is_file():
-        raise InvalidStepInputError(f"--keys {keys}: no such file")
+    if keys:
+        refuse_other_form("--keys", str(keys))
     after = parse_time("--from", since) if since else None
     landing, name = Landing(warehouse, table), identifier(table)
     today = load_contract(landing.contract(), name=table)
@@ -161,12 +170,15 @@ def rebuild(
         published = recorded.union(published_runs(spark, name)) if exists else recorded
         landed = landing.merged_runs(published)
         runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
-        scope = Scope(since=after, keys=read_keys(spark, today, str(keys)) if keys else None)
+        scope = Scope(since=after)
+        if keys:
+            with naming(f"--keys {keys}", [str(keys)]):
+                scope = Scope(since=after, keys=read_keys(spark, today, str(keys)))
         tidy_staging(warehouse)
         staging = staging_of(warehouse)
         done = rebuild_table(spark, today, runs, name, staging=staging, scope=scope)
     shown = {**done.model_dump(), "table": table}
-    typer.echo(to_json(shown) if as_json else say_rebuilt(shown))
+    say(to_json(shown) if as_json else say_rebuilt(shown))
 
 
 def register(app: typer.Typer) -> None:
@@ -174,6 +186,47 @@ def register(app: typer.Typer) -> None:
     app.command()(merge)
     app.command("plan-merge")(plan_merge)
     app.command()(rebuild)
+
+
+@contextmanager
+def naming_run(time: str, files: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Let an error say which run of a call it belongs to; see `naming`."""
+    more = f" and {len(files) - FEW_FILES} more" if len(files) > FEW_FILES else ""
+    name = f"--at {time} --input {' '.join(files[:FEW_FILES])}{more}"
+    with naming(name, files) as kept:
+        yield kept
+
+
+@contextmanager
+def naming(name: str, files: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Let an error begin with a name; if a file that is read is broken, it says so instead.
+
+    Give to the dictionary which copies of the files are read: the error has the files' own names.
+    """
+    kept: dict[str, str] = {}
+    try:
+        with spark_faults():
+            yield kept
+    except OSError as error:
+        raise InvalidStepInputError(f"{name}: {why(error)}") from None
+    except LakekitError as error:
+        broken = broken_gzip(files) if isinstance(error, InvalidStepInputError) else None
+        text = broken or str(error)
+        for copy, file in kept.items():
+            text = text.replace(copy, file)
+        error.args = (f"{name}: {text}",)
+        raise
+
+
+@contextmanager
+def _showing_rejected(as_json: bool) -> Iterator[None]:
+    """Show the lines for which a run is refused, with their texts."""
+    try:
+        yield
+    except TooManyRejectedError as error:
+        if not as_json:
+            write(render_samples({"rejected": [line._asdict() for line in error.rejected]}))
+        raise
 
 
 @contextmanager

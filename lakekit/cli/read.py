@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakekit.cli.arguments import parse_time
-from lakekit.cli.output import render
+from lakekit.cli.output import render, write
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.local.warehouse import Form, Warehouse, opened
 
@@ -83,7 +83,10 @@ def changes(
     Example: lakekit changes airports 2025-01-01T00:00:00Z 2026-01-01T00:00:00Z
     --warehouse warehouse
     """
+    from lakekit.sql.queries import refuse_reversed  # noqa: PLC0415
+
     after, until = parse_time("FROM", start), parse_time("TO", end)
+    refuse_reversed(after, until)
     with opened(warehouse) as spark:
         from lakekit.spark.query import changes_between  # noqa: PLC0415
 
@@ -106,6 +109,6 @@ def _show_versions(frame: "DataFrame", form: str) -> None:
 
 
 def _show(frame: "DataFrame", form: str) -> None:
-    from lakekit.spark.schema.conform import for_display  # noqa: PLC0415
+    from lakekit.spark.schema.display import collect_shown  # noqa: PLC0415
 
-    typer.echo(render(frame.columns, for_display(frame).collect(), form), nl=False)
+    write(render(*collect_shown(frame), form))

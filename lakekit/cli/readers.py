@@ -105,7 +105,7 @@ def open_spark(sandbox: Connection, log: Path) -> SparkSession:
     builder = SparkSession.builder
     for key, value in conf.items():
         builder = builder.config(key, value)
-    with _output_into(log):
+    with output_into(log):
         spark = builder.getOrCreate()
         spark.sql("SHOW NAMESPACES IN lake").collect()  # loads the catalog, with its warnings
     return spark
@@ -119,8 +119,8 @@ def count_with_spark(spark: SparkSession, table: str) -> Counts:
 
 
 @contextmanager
-def _output_into(log: Path) -> Iterator[None]:
-    """What a child that starts inside prints goes there; Java warns on stdout too."""
+def output_into(log: Path) -> Iterator[None]:
+    """Write what a child that starts inside prints to a file; Java warns on stdout too."""
     sys.stdout.flush()
     kept = [os.dup(1), os.dup(2)]
     with log.open("ab") as stream:

@@ -10,9 +10,10 @@ import typer
 
 from lakekit import layout
 from lakekit.cli.arguments import parse_time
-from lakekit.cli.output import say_rebuilt, to_json
+from lakekit.cli.output import say, say_rebuilt
 from lakekit.cli.sandbox import FOLDER, Endpoint, connect
 from lakekit.local.warehouse import read_text
+from lakekit.values import to_json
 
 
 def rebuild(
@@ -47,14 +48,12 @@ def rebuild(
         _bucket(connection).put(arguments["keys"], text.encode())
     run = _run(connection, arguments | _places(connection))
     if run["JobRunState"] != "SUCCEEDED":
-        typer.echo(
-            f"{run['JobRunState']}: {run.get('ErrorMessage', 'no error is given')}", err=True
-        )
-        typer.echo(f"  log: {run['LogGroupName']}", err=True)
+        say(f"{run['JobRunState']}: {run.get('ErrorMessage', 'no error is given')}", err=True)
+        say(f"  log: {run['LogGroupName']}", err=True)
         raise typer.Exit(1)
     key = layout.result_key(arguments["run_id"], "rebuild_table", table)
     done = json.loads(_bucket(connection).get(key))
-    typer.echo(to_json(done) if as_json else say_rebuilt(done | {"runs": len(done["runs"])}))
+    say(to_json(done) if as_json else say_rebuilt(done | {"runs": len(done["runs"])}))
 
 
 def _run(connection: Any, arguments: dict[str, str]) -> Any:
@@ -64,7 +63,7 @@ def _run(connection: Any, arguments: dict[str, str]) -> Any:
     try:
         return connection.run_job("rebuild_table", arguments, timeout=inf)
     except SandboxError as error:
-        typer.echo(str(error), err=True)
+        say(str(error), err=True)
         raise typer.Exit(1) from None
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from lakekit.batch import MergeResult
 from lakekit.cli.readers import Counts
+from lakekit.values import printable, to_text
 
 GREY = "bright_black"
 
@@ -32,6 +33,16 @@ def run_line(result: MergeResult, current: int) -> Text:
     return line
 
 
+def counts_line(counts: Mapping[str, int], versions: int, current: int) -> Text:
+    """Say what a run counted, and how many versions the table has then."""
+    parts = [
+        Text(f"  {name} {number(count)}", "bold" if count else GREY)
+        for name, count in counts.items()
+    ]
+    table = f"  the table has {number(versions)} versions, {number(current)} of them current"
+    return Text("\n").join([Text(" ").join(parts), Text(table)])
+
+
 def history_table(versions: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:
     """Show the versions of one key, oldest first; what a version changed is bright."""
     table = Table("valid from", "valid to", *columns, box=box.SIMPLE_HEAD, pad_edge=False)
@@ -43,12 +54,47 @@ def history_table(versions: Sequence[Mapping[str, Any]], columns: Sequence[str])
             f"{until:%Y-%m-%d}" if until else Text("now", style="bold green"),
         ]
         for column in columns:
-            value = "-" if version[column] is None else str(version[column])
+            value = "-" if version[column] is None else printable(to_text(version[column]))
             changed = version[column] != before[column]
             row.append(Text(value, style="bold yellow" if changed else GREY))
         table.add_row(*row)
         before = version
     return table
+
+
+def journal_table(entries: Sequence[Mapping[str, Any]]) -> Table:
+    """Show entries of a change journal."""
+    table = Table(
+        "name", "event time", "_op", "countries", "extracted", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    for entry in entries:
+        table.add_row(
+            entry["name"],
+            day(entry["_sequence"]),
+            entry["_op"],
+            entry["countries"] or "-",
+            day(entry["_ingested_at"]),
+        )
+    return table
+
+
+def changes_table(changes: Sequence[Mapping[str, Any]]) -> Table:
+    """Show changes between two times."""
+    table = Table("change", "at", "name", "countries", box=box.SIMPLE_HEAD, pad_edge=False)
+    styles = {"inserted": "green", "deleted": "red", "updated": "yellow"}
+    for row in changes:
+        change, at = Text(row["_change"], style=styles[row["_change"]]), day(row["_changed_at"])
+        table.add_row(change, at, row["name"], row["countries"])
+    return table
+
+
+def day(time: str) -> str:
+    """Return the date of a time.
+
+    >>> day("2022-08-10T22:38:32")
+    '2022-08-10'
+    """
+    return time.partition("T")[0]
 
 
 def maintenance_table(before: Mapping[str, int], after: Mapping[str, int]) -> Table:

@@ -16,7 +16,9 @@ import typer
 from rich.console import Console
 
 from lakekit.cli.arguments import parse_time
+from lakekit.cli.output import say
 from lakekit.errors import InvalidStepInputError
+from lakekit.values import to_json
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
 FOLDER = Path("build/sandbox")
@@ -68,9 +70,9 @@ def up(
             )
             _keep(sandbox, data / STATE)
     except KeyboardInterrupt:
-        typer.echo("stopped; the data is lost", err=True)
+        say("stopped; the data is lost", err=True)
     except (SandboxError, SynthesisError) as error:
-        typer.echo(str(error), err=True)
+        say(str(error), err=True)
         raise typer.Exit(1) from None
 
 
@@ -106,7 +108,7 @@ def run(
     # With --json, standard output is for the program that reads it.
     outcome = watch(connection, execution, console=Console(stderr=as_json))
     if as_json:
-        typer.echo(json.dumps({"execution": execution.name, **asdict(outcome)}))
+        say(to_json({"execution": execution.name, **asdict(outcome)}))
     if outcome.status != "SUCCEEDED":
         raise typer.Exit(1)
 
@@ -128,7 +130,7 @@ def _example(
         raise InvalidStepInputError(f"--release: {error}") from None
     with server as api:
         other = f"curl -X PUT -d 20250909 {api.address}/release"
-        typer.echo(f"example API at {api.address}, release {release}; another: {other}", err=True)
+        say(f"example API at {api.address}, release {release}; another: {other}", err=True)
         yield base_urls | {EXAMPLE: api.address}, {"lakekit/dev/airports_api": example.API_KEY}
 
 
@@ -168,10 +170,10 @@ def connect(endpoint: str | None, data: Path) -> Any:
 
 
 def _greet(sandbox: Any) -> None:
-    typer.echo(f"sandbox at {sandbox.endpoint}, logs in {sandbox.folder / 'logs'}", err=True)
-    typer.echo("Its data is in memory. Ctrl-C stops it. To talk to it:\n", err=True)
+    say(f"sandbox at {sandbox.endpoint}, logs in {sandbox.folder / 'logs'}", err=True)
+    say("Its data is in memory. Ctrl-C stops it. To talk to it:\n", err=True)
     for name, value in sandbox.environment.items():
-        typer.echo(f"export {name}={value}")
+        say(f"export {name}={value}")
     sys.stdout.flush()
 
 

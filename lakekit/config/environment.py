@@ -69,7 +69,7 @@ def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
     try:
         environment = Environment.model_validate(document)
     except ValidationError as error:
-        faults = describe_faults(error, Environment, f"{name}.yaml over base.yaml")
+        faults = describe_faults(error, Environment, f"{name}.yaml over base.yaml", document)
         raise InvalidEnvironmentError(faults) from None
     if environment.environment != name:
         raise InvalidEnvironmentError(

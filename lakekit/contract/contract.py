@@ -24,8 +24,8 @@ CONTROL_COLUMNS = (
     "_ingested_at", "_source_file", "_is_current", "_valid_from", "_valid_to", "_row_hash",
 )  # fmt: skip
 RESERVED = {
-    *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_fault", "_position",
-    "_corrupt_record", "_sequence", "_op", "_scopes", "_run_id", "_arrival",
+    *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_raw_bytes", "_fault",
+    "_position", "_corrupt_record", "_sequence", "_op", "_scopes", "_run_id", "_arrival",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ CSV as rows: the one place that reads it, as its limit holds for all of Python.
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -16,7 +17,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType
 from lakekit.errors import SourceShapeError
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _NUMERIC = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
 _NESTED = {"array", "map", "struct"}
 _TEXT = SqlType("string")
@@ -25,13 +26,13 @@ _TEXT = SqlType("string")
 def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
     """Yield the JSON text of every row, with the types of the contract; an empty cell is null.
 
-    A cell that is not of its column's type stays text, and a row that does not fit the header
-    becomes an array: the merge puts both into quarantine, with what they hold.
+    A cell that is not of its column's type stays text. A row that does not fit the header, or is
+    not UTF-8, becomes an array of its cells' bytes. The merge puts both into the quarantine.
 
     Raises:
-        SourceShapeError: It is not CSV, or a name stands twice in its header.
+        SourceShapeError: It is not CSV, or a name of its header is there twice or is not UTF-8.
     """
-    # Bytes that are not UTF-8 survive as lone surrogates and are found again in `_cells`.
+    # Bytes that are not UTF-8 survive as lone surrogates and are found again in `_record`.
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     types = {column.name: column.sql_type for column in contract.columns}
     try:
@@ -39,6 +40,8 @@ def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
         header = next(rows, [])
         if len(set(header)) < len(header):
             raise SourceShapeError("a name stands twice in the header of the CSV")
+        if not all(map(_is_unicode, header)):
+            raise SourceShapeError("the header of the CSV is not UTF-8")
         for row in rows:
             if row:
                 yield _record(header, row, types)
@@ -50,8 +53,7 @@ def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
 
 def _record(header: list[str], row: list[str], types: dict[str, SqlType]) -> bytes:
     if len(row) != len(header) or not all(map(_is_unicode, row)):
-        return msgspec.json.encode([cell.encode("utf-8", "backslashreplace").decode()
-                                    for cell in row])  # fmt: skip
+        return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape")
     cells = zip(header, row, strict=True)
     return msgspec.json.encode({name: _value(cell, types.get(name, _TEXT)) for name, cell in cells})
 
@@ -69,22 +71,19 @@ def _value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:
         return plain.lower() == "true"
     if kind.name in _NUMERIC and _NUMBER.fullmatch(plain):
         return msgspec.Raw(str(Decimal(plain)).encode())
-    if kind.name in _NESTED and _is_json(cell):
-        # A record is one line.
-        return msgspec.Raw(msgspec.json.format(cell.encode(), indent=-1))
-    return cell
+    return _nested(cell) if kind.name in _NESTED else cell
 
 
 def _is_unicode(cell: str) -> bool:
     return not any("\udc80" <= character <= "\udcff" for character in cell)
 
 
-def _is_json(text: str) -> bool:
+def _nested(cell: str) -> str | msgspec.Raw:
+    """Return a cell that is JSON without its line breaks, as a record is one line."""
     try:
-        msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return True
+        return msgspec.Raw(msgspec.json.format(cell.encode(), indent=-1))
+    except (msgspec.DecodeError, RecursionError):
+        return cell
 
 
 # Spark reads no text in a line of JSON that is longer. Without a limit, a quote that is never

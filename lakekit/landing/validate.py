@@ -8,26 +8,24 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import IO, Any, BinaryIO, cast
 
-import msgspec
-
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError
+from lakekit.json_lines import is_blank, read_fields
 from lakekit.landing.csv import csv_rows
 from lakekit.landing.writer import Manifest, Part
 from lakekit.models import Model
 from lakekit.ports import ObjectNotFoundError, ObjectStore
 
 MAX_UNKNOWN_FIELDS = 100
-_RECORD = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 class Verdict(Model):
     """What a landing holds, measured against its contract.
 
-    unparseable: records that are not one JSON object. missing_keys: records in which a key field
-    is absent or null, in a CSV file also empty. unknown_fields: fields that the contract lacks (at
-    most 100). absent_fields: columns of the contract that no record carries.
+    unparseable: lines that are no record, by `lakekit.json_lines`. missing_keys: records in which a
+    key field is absent or null, in a CSV file also empty. unknown_fields: fields that the contract
+    lacks (at most 100). absent_fields: columns of the contract that no record carries.
     """
 
     run_id: str
@@ -142,17 +140,9 @@ def _unpacked(stream: IO[bytes], key: str) -> IO[bytes]:
 
 def _json_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:
     for line in stream:
-        if line.strip():
-            yield _json_record(line)
-
-
-def _json_record(line: bytes) -> dict[str, bool] | None:
-    try:
-        line.decode()  # the parser skips over values and would not see bytes that are no UTF-8
-        fields = _RECORD.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return {name: bytes(value) != b"null" for name, value in fields.items()}
+        if not is_blank(line):
+            fields = read_fields(line)
+            yield fields if fields is None else {n: text != b"null" for n, text in fields.items()}
 
 
 def _csv_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.json_lines import HiddenHalves
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectStore, PreconditionFailedError
 
@@ -147,9 +148,10 @@ def one_line(record: bytes) -> bytes:
     """
     if b"\n" not in record and b"\r" not in record:
         return record
+    hidden = HiddenHalves(record)
     try:
-        return msgspec.json.format(record, indent=-1)
-    except msgspec.DecodeError as error:
+        return hidden.restore(msgspec.json.format(hidden.text, indent=-1))
+    except (msgspec.DecodeError, RecursionError) as error:
         raise SourceShapeError(f"a record is not JSON: {error}") from error
 
 

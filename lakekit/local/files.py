@@ -1,11 +1,21 @@
-"""The files of a landed run: copied as they were received, checked before they are read again."""
+"""The files of a landed run: looked at when they are given, copied, checked when read again."""
 
+import gzip
 import hashlib
 import re
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from lakekit.errors import LandingCorruptError
 from lakekit.models import Model
+
+_GZIP = b"\x1f\x8b"
+# How files begin that hold no lines of JSON in UTF-8.
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive", b"PK\x05\x06": "a zip archive", b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ\x00": "xz", b"PAR1": "Parquet", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
+}  # fmt: skip
 
 
 class LandedFile(Model):
@@ -15,6 +25,41 @@ class LandedFile(Model):
     received_as: str
     bytes: int
     sha256: str
+
+
+def form_fault(file: Path) -> str | None:
+    """Return what is wrong with the form of a file of records, by how it begins.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if not file.exists():
+        return "no such file"
+    if not file.is_file():
+        return "is a folder" if file.is_dir() else "is no regular file"
+    with file.open("rb") as stream:
+        begin = stream.read(6)
+    for other, name in _OTHERS.items():
+        if begin.startswith(other):
+            return f"is {name}; give lines of JSON in UTF-8, or such a file packed by gzip"
+    packed, named = begin.startswith(_GZIP), file.suffix == ".gz"
+    if packed and not named:
+        return "is packed by gzip; only a file that is named so, .gz, is unpacked"
+    return "is named .gz, but is not packed by gzip" if begin and named and not packed else None
+
+
+def broken_gzip(files: Iterable[str]) -> str | None:
+    """Return which of some files is broken, and how; reads all of those that are packed."""
+    for file in files:
+        if not file.endswith(".gz"):
+            continue
+        try:
+            with gzip.open(file) as stream:
+                while stream.read(1 << 20):
+                    pass
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            return f"{file}: broken gzip: {error}"
+    return None
 
 
 def copy_in(file: Path, place: Path, number: int) -> LandedFile:

@@ -72,9 +72,14 @@ class Landing:
                 return _kept(place, run)
             shutil.rmtree(place)
         place = self._next()
-        files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
-        run = LandedRun(contract=contract, batch=batch, files=files)
-        _write(place, run)
+        try:
+            files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
+            run = LandedRun(contract=contract, batch=batch, files=files)
+            _write(place, run)
+        except OSError:
+            # A file cannot be read, or the disk is full.
+            shutil.rmtree(place)
+            raise
         return _kept(place, run)
 
     def discard(self, run_id: str) -> None:

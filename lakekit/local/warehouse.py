@@ -1,12 +1,13 @@
 """The local warehouse as the commands use it: its options, its session, its faults in one line."""
 
+import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
 from time import time
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -40,19 +41,47 @@ def opened(
     Raises:
         InvalidStepInputError: There is no warehouse and none is to be made, or Spark refuses.
     """
+    if warehouse.exists() and not warehouse.is_dir():
+        raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
     if not make and not (warehouse / "catalog.db").is_file():
         raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+    from lakekit.spark.session.session import local_session  # noqa: PLC0415
+
+    with spark_faults():
+        try:
+            session = local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InvalidStepInputError(
+                f"{warehouse}: no warehouse can be here: {reason}"
+            ) from None
+        # Else Java prints a trace of what becomes one line.
+        session.sparkContext.setLogLevel("FATAL")
+        yield session
+
+
+@contextmanager
+def spark_faults() -> Iterator[None]:
+    """Let what Spark says of a fault become one line.
+
+    Raises:
+        InvalidStepInputError: Spark refuses.
+    """
     from py4j.protocol import Py4JJavaError  # noqa: PLC0415  Spark takes seconds to import
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
-    from lakekit.spark.session.session import local_session  # noqa: PLC0415
-
     try:
-        yield local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
+        yield
     except PySparkException as error:
         raise InvalidStepInputError(_first_line(str(error))) from None
     except Py4JJavaError as error:
-        raise InvalidStepInputError(_first_line(str(error.java_exception))) from None
+        raise InvalidStepInputError(_first_line(_root_cause(error.java_exception))) from None
+
+
+def why(error: OSError) -> str:
+    """Return what the operating system says of a fault, and of which path if there is one."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
 
 
 def staging_of(warehouse: Path) -> str:
@@ -93,6 +122,13 @@ def read_text(file: Path) -> str:
         raise InvalidContractError(f"{file}: not UTF-8") from None
     except OSError as error:
         raise InvalidContractError(f"{file}: {error.strerror}") from None
+
+
+def _root_cause(exception: Any) -> str:
+    """Return what went wrong first, which is the innermost cause."""
+    while (cause := exception.getCause()) is not None:
+        exception = cause
+    return str(exception)
 
 
 def _first_line(text: str) -> str:

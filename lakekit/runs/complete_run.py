@@ -9,7 +9,7 @@ from lakekit.models import Model
 from lakekit.ports import ObjectStore, TableCatalog, TableLeases
 from lakekit.runs.documents import Run, TablePlan, put_once, read_document, read_plan, read_run
 from lakekit.runs.record_failure import release_tables
-from lakekit.runs.table_metadata import Metadata, main_ancestry, wants_maintenance
+from lakekit.runs.table_metadata import Metadata, main_ancestry
 from lakekit.steps.functions import CompleteRun, CompleteRunResult
 from lakekit.steps.jobs import MergeScd2Result
 from lakekit.table_properties import runs_in
@@ -47,13 +47,14 @@ def complete_run(
     loaded: list[TableLoaded] = []
     for plan in read_plan(store, step.run_id).tables:
         metadata = catalog.metadata(plan.table) or {}
-        merges = _merges(store, run, plan)
+        result = _result(store, run, plan)
+        merges = {each.run_id: each for each in result.merges}
         faults = [f for b in plan.batches if (f := _fault(run, b, merges.get(b.run_id), metadata))]
         if faults:
             missing += [f"{plan.table}: {fault}" for fault in faults]
             faulty.add(plan.table)
             continue
-        maintain |= wants_maintenance(plan.contract, metadata)
+        maintain |= result.maintain
         loaded.append(_summary(run, plan, merges, metadata))
     for key in step.manifests:
         if key.split("/")[2] not in faulty:
@@ -70,12 +71,12 @@ def complete_run(
     )
 
 
-def _merges(store: ObjectStore, run: Run, plan: TablePlan) -> dict[str, MergeResult]:
-    """Return what the job says it did, by batch; nothing if it wrote no result."""
+def _result(store: ObjectStore, run: Run, plan: TablePlan) -> MergeScd2Result:
+    """Return what the job says it did to a table: nothing if it wrote no result."""
     key = layout.result_key(run.run_id, "merge_scd2", plan.table)
     if store.head(key) is None:
-        return {}
-    return {each.run_id: each for each in read_document(store, key, MergeScd2Result).merges}
+        return MergeScd2Result(table=plan.table, merges=())
+    return read_document(store, key, MergeScd2Result)
 
 
 def _fault(run: Run, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:

@@ -11,6 +11,7 @@ from typing import IO, Any, cast
 from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.json_lines import is_blank
 from lakekit.landing.csv import csv_records
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
@@ -140,7 +141,7 @@ def _measure(
             for record in csv_records(lines, contract) if writer else lines:
                 if writer:
                     writer.write([record])
-                rows += bool(record.strip())
+                rows += not is_blank(record)
             size = unpacked.size
             while buffered.read(1 << 20):
                 pass

@@ -17,7 +17,7 @@ from lakekit.errors import LakekitError, TableBusyError, TerminalError
 from lakekit.models import Model
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import TablePlan, read_plan, to_json
-from lakekit.spark.maintain_tables import maintain_with_journal
+from lakekit.spark.maintain_tables import maintain_with_journal, wants_maintenance
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
@@ -48,10 +48,13 @@ def create_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTabl
     _each(spark, [(plan.table, plan) for plan in plans], create, keep)
 
 
-def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTables) -> None:
+def merge_tables(
+    spark: SparkSession, store: ObjectStore, arguments: CreateTables, *, clock: Clock
+) -> None:
     """Merge every batch that the plan names, those of one table in their order.
 
-    The result of what was merged is kept also if a later batch of the table fails.
+    The result of what was merged is kept also if a later batch of the table fails. It says whether
+    the table wants maintenance: CompleteRun, which has no Spark, cannot measure it.
     """
     keep = _keeper(store, arguments.run_id, "merge_scd2")
 
@@ -63,12 +66,13 @@ def merge_tables(spark: SparkSession, store: ObjectStore, arguments: CreateTable
             for batch in plan.batches:
                 merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
                 done = done.model_copy(update={"merges": (*done.merges, merged)})
+            maintain = wants_maintenance(session, plan.contract, table, now=clock())
         except Exception:
             if done.merges:
                 # Otherwise the next run, which finds them merged, would seem to have merged them.
                 keep(plan.table, done)
             raise
-        return done
+        return done.model_copy(update={"maintain": maintain})
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)

@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -19,8 +19,9 @@ from lakekit.spark.journal import Journal
 from lakekit.spark.merge_scd2 import plan_run
 from lakekit.spark.plan.plan import Plan
 from lakekit.spark.run import MergeRun, TableState, backfilled_columns, no_table, read_state
-from lakekit.spark.schema.conform import dropped_names, for_display
+from lakekit.spark.schema.conform import dropped_names
 from lakekit.spark.schema.describe import describe_table, newest_extraction
+from lakekit.spark.schema.display import collect_shown
 from lakekit.spark.session.session import session_settings, steady
 from lakekit.spark.session.staging import drop_staging, staging_of_run
 from lakekit.spark.write.quarantine import rejected
@@ -137,8 +138,8 @@ def sample(run: MergeRun, plan: Plan, rows: int) -> Samples:
     found: Samples = {}
     if run.contract.history.mode == "append":
         stored = [quote(column.name) for column in run.contract.stored]
-        fresh = for_display(plan.staged.limit(rows).select(*stored)).collect()
-        found["opened"] = [{"row": row.asDict(recursive=True)} for row in fresh]
+        fresh = collect_shown(plan.staged.limit(rows).select(*stored)).records()
+        found["opened"] = [{"row": row} for row in fresh]
     else:
         found["opened"] = _opened(run, plan, rows)
         found["overwritten"] = _overwritten(run, plan, rows)
@@ -190,21 +191,19 @@ def _compared(run: MergeRun, chosen: DataFrame, before: Expression) -> list[dict
             "to": row["__valid_to"],
             "changes": _changes(row["__old"], row["__new"]),
         }
-        for row in for_display(compared).collect()
+        for row in collect_shown(compared).records()
     ]
 
 
-def _changes(old: Row | None, new: Row) -> dict[str, dict[str, Any]]:
+def _changes(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return what differs, by value; NaN equals NaN."""
-    after = new.asDict(recursive=True)
-    after.pop("__there")
+    after = {name: value for name, value in new.items() if name != "__there"}
     if old is None:
         return {name: {"new": value} for name, value in after.items()}
-    before = old.asDict(recursive=True)
     return {
-        name: {"old": before[name], "new": value}
+        name: {"old": old[name], "new": value}
         for name, value in after.items()
-        if not _same(before[name], value)
+        if not _same(old[name], value)
     }
 
 
@@ -223,10 +222,10 @@ def _simple(
     run: MergeRun, frame: DataFrame, rows: int, columns: dict[str, str]
 ) -> list[dict[str, Any]]:
     found = frame.orderBy(*run.keys, *columns.values()).limit(rows)
-    shown = for_display(found.select(*run.keys, *columns.values()))
+    shown = collect_shown(found.select(*run.keys, *columns.values()))
     return [
         {"key": _key(run, row), **{name: row[column] for name, column in columns.items()}}
-        for row in shown.collect()
+        for row in shown.records()
     ]
 
 
@@ -236,5 +235,5 @@ def _content(run: MergeRun) -> Expression:
     return F.struct(*[F.col(quote(name)) for name in names], F.lit(True).alias("__there"))
 
 
-def _key(run: MergeRun, row: Row) -> dict[str, Any]:
+def _key(run: MergeRun, row: dict[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in run.contract.keys}

@@ -26,6 +26,7 @@ def changes_between(spark: SparkSession, table: str, start: datetime, end: datet
 
     Raises:
         SchemaMismatchError: The table does not say what its keys are.
+        InvalidStepInputError: The first time is after the second.
     """
     marked = _marked(spark, table)
     contract = CONTRACT.read(properties_of(load_table(spark, table)))

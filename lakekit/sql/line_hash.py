@@ -13,7 +13,7 @@ from lakekit.sql.identifiers import quote
 
 DIGEST = ("_line_hash", "_line_check")
 # To be raised when lines are parsed, or faults found in them, by other rules.
-_RULES = 3
+_RULES = 4
 # The options of a history that do not change what a line becomes.
 _NOT_OF_A_LINE = {
     "apply_as_deletes", "delete_scope", "deletes", "max_deleted_ratio", "new_column", "null_keys",

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from lakekit.batch import naive_utc
+from lakekit.errors import InvalidStepInputError
 from lakekit.sql.identifiers import quote
 
 Dialect = Literal["spark", "athena"]
@@ -53,7 +54,11 @@ def changes_between(
     Rows as of the first and these changes give the rows as of the second. Each change has `_change`
     (inserted, updated or deleted), `_changed_at` and the given columns of its version; a key that
     comes back after a gap is inserted, and a deletion shows the version that it ended.
+
+    Raises:
+        InvalidStepInputError: The first time is after the second.
     """
+    refuse_reversed(*between)
     after, until = (time_literal(time, dialect) for time in between)
     order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
     shown = _names(columns, dialect)
@@ -123,6 +128,19 @@ def current_view(table: str, *, marked: bool = False, dialect: Dialect = "spark"
     name = f"{table.rpartition('.')[2]}_current" if dialect == "spark" else f"{table}_current"
     query = current_rows(table, marked=marked, dialect=dialect)
     return f"CREATE OR REPLACE {kind} {_table(name, dialect)} AS\n{query}"
+
+
+def refuse_reversed(start: Time, end: Time) -> None:
+    """Raise if a range ends before it begins, as far as its times are known.
+
+    Raises:
+        InvalidStepInputError: It does.
+    """
+    if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
+        raise InvalidStepInputError(
+            f"from {start.isoformat()} to {end.isoformat()}: the first time is after the second; "
+            "give the earlier one first"
+        )
 
 
 def time_literal(time: Time, dialect: Dialect) -> str:

@@ -58,7 +58,8 @@ JOURNAL_DDL = {
     ARRIVAL: "bigint COMMENT 'Of one extraction time, the higher came later'",
 }
 QUARANTINE_DDL = {
-    "_raw": "string COMMENT 'The record as it was landed'",
+    "_raw": "string COMMENT 'The record as it was landed; U+FFFD for bytes that are not UTF-8'",
+    "_raw_bytes": "binary COMMENT 'Its bytes, if they are not UTF-8'",
     "_fault": "string COMMENT 'Why it was rejected'",
     "_run_id": "string",
     "_source_file": "string",

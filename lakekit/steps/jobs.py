@@ -33,10 +33,11 @@ class MergeScd2(CreateTables):
 
 
 class MergeScd2Result(StepModel):
-    """What the batches of one table did, in their order."""
+    """What the batches of one table did, in their order, and whether it wants maintenance."""
 
     table: Name
     merges: tuple[MergeResult, ...]
+    maintain: bool = False
 
 
 class MaintainTables(CreateTables):

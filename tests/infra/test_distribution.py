@@ -23,6 +23,7 @@ NEEDED = (
     "cdk.json", "cdk/app.py", "cdk/stacks/compute.py", "config/contracts/airports.yaml",
     "config/environments/base.yaml", "config/sources/airports_api.yaml",
     "examples/airports/data/20240806.ndjson.gz", "examples/airports/server.py",
+    "examples/time_zones/contract.yaml", "examples/time_zones/data/2022b.ndjson",
     "glue_jobs/merge_scd2.py", "lambdas/start_run/handler.py", "pyproject.toml",
     "requirements.txt", "state_machines/load_source.asl.json",
 )  # fmt: skip

@@ -13,11 +13,11 @@ DATA = "examples/airports/data"
 CONTRACT = "config/contracts/airports.yaml"
 
 
-def lakekit(*arguments: str) -> subprocess.CompletedProcess[str]:
+def lakekit(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "lakekit"), *arguments]
-    elsewhere = {**os.environ, "TZ": "America/New_York"}
+    elsewhere = {**os.environ, "TZ": "America/New_York", **environment}
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env=elsewhere
+        command, capture_output=True, encoding="utf-8", timeout=300, check=False, env=elsewhere
     )
 
 
@@ -78,6 +78,15 @@ def test_check_says_ok_and_reports_faults_with_exit_code_1(tmp_path):
     assert lakekit("check", CONTRACT).stdout == f"{CONTRACT}: ok\n"
     broken = lakekit("check", str(bad))
     assert (broken.returncode, "'nope' is not a column" in broken.stderr) == (1, True)
+
+
+def test_what_is_printed_is_utf_8_in_any_locale(tmp_path):
+    file = tmp_path / "zoë [b]\x1b[31m.yaml"
+    file.write_text(Path(CONTRACT).read_text())
+
+    done = lakekit("check", str(file), PYTHONIOENCODING="ascii")
+
+    assert done.stdout == f"{tmp_path}/zoë [b]\\x1b[31m.yaml: ok\n", done.stderr
 
 
 def test_a_query_without_a_warehouse_says_what_to_do(tmp_path):

@@ -1,6 +1,8 @@
 """The commands of the local warehouse, one after the other in one process: Spark starts once."""
 
+import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -28,6 +30,20 @@ endpoint: {path: /events}
 schema: [{name: id, type: int}]
 history: {mode: append, keys: [id]}
 """
+TEXTS = """
+contract: texts
+description: Prices in ${currency}
+source: people_api
+endpoint: {path: /texts}
+schema:
+  - {name: k, type: string, description: "[b]${env:HOME}[/b]"}
+  - {name: v, type: "struct<name: string, parts: array<double>, raw: binary>"}
+history: {keys: [k]}
+table: {properties: {team: "a${b}c"}}
+"""
+# Keys that something between the data and the screen might take for its own.
+KEYS = ["${x}", "", "[draft] Plan", "see [/b] here", "\x1b[31mred", "null", "Zoë :smile:"]
+VALUE = {"name": "Zoë", "parts": [1.5, None], "raw": "AP8="}
 FIRST_AND_LAST = (
     "TIMESTAMP '0001-01-01 00:00:00Z' AS at",
     "TIMESTAMP '9999-12-31 23:59:59.999999Z' AS at",
@@ -67,8 +83,13 @@ def answers(tmp_path_factory) -> dict[str, dict]:
     }.items():
         lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
         (folder / f"{day}.ndjson").write_text("".join(f"{line}\n" for line in lines))
+    whole = gzip.compress((folder / "1.ndjson").read_bytes())
+    (folder / "cut.ndjson.gz").write_bytes(whole[:-9])
     (folder / "keys.ndjson").write_text('{"id": 1}\n')
     (folder / "events.yaml").write_text(EVENTS)
+    (folder / "texts.yaml").write_text(TEXTS)
+    texts = [json.dumps({"k": key, "v": VALUE}) for key in KEYS]
+    (folder / "texts.ndjson").write_text("".join(f"{text}\n" for text in texts))
     contract = ["--contract", str(folder / "people.yaml")]
     runs = {
         day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in range(1, 5)
@@ -92,8 +113,14 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "merge": ["merge", *contract, *runs[1], *runs[2], "--json"],
         "plan third": ["plan-merge", *contract, *runs[2]],
         "refused": ["plan-merge", *contract, *runs[3]],
+        "several": ["merge", *contract, *runs[1], *runs[3]],
+        "broken": ["merge", *contract, "--input", str(folder / "cut.ndjson.gz"), "--at", time(5)],
         "as of": ["as-of", "people", time(1), "--format", "ndjson"],
         "changes": ["changes", "people", time(1), time(2), "--format", "ndjson"],
+        "texts": [
+            "merge", "--contract", str(folder / "texts.yaml"),
+            "--input", str(folder / "texts.ndjson"), "--at", time(1),
+        ],
         "harm": ["sql", "DELETE FROM people"],
         "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
         "killed": ["killed", "merge", *contract, *runs[4]],
@@ -113,7 +140,12 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "events": ["merge", *events],
         "no versions": ["history", "events", "--key", "id=1"],
         "no past": ["as-of", "events", time(1)],
-    }
+        "dollar": ["history", "texts", "--key", "k=${x}", "--format", "ndjson"],
+        "keys": ["as-of", "texts", time(1)],
+        "properties": ["sql", "SHOW TBLPROPERTIES texts(team)", "--format", "csv"],
+        "comments": ["sql", "DESCRIBE TABLE EXTENDED texts", "--format", "csv"],
+        "twice": ["sql", "SELECT 1 AS a, 2 AS a", "--format", "ndjson"],
+    }  # fmt: skip
     asked = [[*line, "--warehouse", str(folder / "warehouse")] for line in lines.values()]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], input=json.dumps(asked),
@@ -158,6 +190,17 @@ def test_change_extracts_open_and_delete(answers):
 def test_a_plan_is_refused_as_its_merge_would_be(answers):
     assert answers["refused"]["code"] == 1
     assert "TooManyRejectedError" in answers["refused"]["error"]
+    (line,) = [line for line in answers["refused"]["out"].splitlines() if "{oh" in line]
+    cells = [cell.strip() for cell in line.split("│")[1:-1]]
+    assert cells[1:] == ["2", "{oh", "does not parse as the contract's schema"]
+
+
+def test_an_error_of_one_of_several_runs_names_the_run_and_its_file(answers):
+    assert answers["several"]["out"].startswith("people: opened 0")
+    error = answers["several"]["error"]
+    (file,) = re.findall(r"--at 2026-01-03T00:00:00Z --input (\S+/3\.ndjson): ", error)
+    assert f"allows 0.01: {file} line 2: does not parse" in error
+    assert "landing" not in error
 
 
 def test_a_first_merge_that_is_refused_leaves_neither_a_table_nor_a_landing(answers):
@@ -197,6 +240,26 @@ def test_a_query_shows_the_first_and_the_last_time_of_all(answers):
     assert answers["times"]["out"].splitlines() == ["at,at", shown]
 
 
+def test_what_a_key_holds_is_found_and_shown_as_it_is(answers):
+    assert answers["texts"]["error"] == "None"
+    (found,) = rows(answers["dollar"])
+    assert (found["k"], found["v"]) == ("${x}", VALUE)
+    shown = [line.split("│")[1].strip() for line in answers["keys"]["out"].splitlines()[3:-1]]
+    assert sorted(shown) == sorted([*KEYS[:1], '""', *KEYS[2:4], r"\x1b[31mred", *KEYS[5:]])
+    assert '{"name": "Zoë", "parts": [1.5, null], "raw": "AP8="}' in answers["keys"]["out"]
+
+
+def test_texts_of_a_contract_are_kept_as_they_are_written(answers):
+    assert answers["properties"]["out"].splitlines() == ["key,value", "team,a${b}c"]
+    described = answers["comments"]["out"].splitlines()
+    assert "k,string,[b]${env:HOME}[/b]" in described
+    assert "Comment,Prices in ${currency}," in [line.replace('""', "") for line in described]
+
+
+def test_of_two_columns_of_one_name_both_are_shown(answers):
+    assert rows(answers["twice"]) == [{"a": 1, "a_2": 2}]
+
+
 def test_a_rebuild_brings_back_what_was_deleted_by_hand(answers):
     assert "2 rows missing, 0 wrong" in answers["rebuild key"]["out"]
     assert json.loads(answers["rebuild"]["out"])["missing"] == 1
@@ -216,6 +279,7 @@ def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(ans
         ("no history", "InvalidStepInputError('[TABLE_OR_VIEW_NOT_FOUND]"),
         ("no zone", "has no time zone; append Z for UTC"),
         ("no versions", "events: no history table; it has no _valid_from"),
+        ("broken", "cut.ndjson.gz: broken gzip: Compressed file ended before"),
         ("no past", "events: no history table; it has no _valid_from"),
     ],
 )

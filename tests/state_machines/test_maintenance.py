@@ -52,12 +52,15 @@ def test_a_table_that_a_run_holds_is_left_alone(world: World) -> None:
     assert world.lease() == held
 
 
-def test_a_load_that_leaves_a_table_in_bad_health_starts_its_maintenance(world: World) -> None:
+def test_a_load_starts_maintenance_if_the_job_has_something_to_do(world: World) -> None:
     world.change_contract("quality:", f"{EAGER}quality:")
     world.serve([{"id": 1, "city": "here"}])
     world.load(1)
     world.serve([{"id": 1, "city": "there"}])
-    execution = world.start(2)
+    # Two small files, in two partitions.
+    assert not world.load(2).output["completed"]["maintain"]
+    world.serve([{"id": 1, "city": "here"}])
+    execution = world.start(3)
 
     assert world.sandbox.wait(execution).output["completed"]["maintain"]
 
@@ -65,5 +68,7 @@ def test_a_load_that_leaves_a_table_in_bad_health_starts_its_maintenance(world: 
     name = f"maintain-{sha256(execution.name.encode()).hexdigest()}"
     key = layout.result_key(name, "maintain_tables", world.table)
     until(lambda: key in world.keys(f"runs/{name}/"))
-    assert world.document(key)["maintained"][0]["table"].endswith(world.table)
+    [done] = world.document(key)["maintained"]
+    assert done["table"].endswith(world.table)
+    assert done["actions"] == ["rewrite_data_files"]
     assert "/maintain_tables/" not in "".join(world.keys(f"runs/{execution.name}/"))

@@ -22,11 +22,10 @@ class Counts:
     """The counters of one staged run; those of a stage that was skipped are 0.
 
     joined: rows of the join. kept: of them, rows that are not dropped as the same. records: records
-    of the batch. fault: one fault of a rejected record. null_keys: records with a null in their
-    key. same, absent, rejected, ignored: rows of these kinds; see `compare.with_kind`. matched:
-    records with a current row. absent_rows: kept rows without a record. ahead: records later than
-    their extract. scopes: those of the records. current, undeleted: current versions, and those
-    that do not say deleted.
+    of the batch. null_keys: records with a null in their key. same, absent, rejected, ignored: rows
+    of these kinds; see `compare.with_kind`. matched: records with a current row. absent_rows: kept
+    rows without a record. ahead: records later than their extract. scopes: those of the records.
+    current, undeleted: current versions, and those that do not say deleted.
 
     lost_equal, lost_other: records that another of their event time wins over, with equal and other
     content. rejected_late, late, late_absent: late rows that are rejected, late rows, and absences
@@ -45,7 +44,6 @@ class Counts:
     joined: int = 0
     kept: int = 0
     records: int = 0
-    fault: str | None = None
     null_keys: int = 0
     same: int = 0
     absent: int = 0
@@ -131,7 +129,6 @@ def kind_counts(contract: Contract) -> list[Expression]:
     return [
         F.expr("count(1) AS kept"),
         _count("records", "NOT __absent"),
-        F.expr("min(__fault) AS fault"),
         null_keys(contract),
         *[_count(kind, f"__kind = '{kind}'") for kind in _KINDS],
         _count("matched", "__known AND NOT __absent"),
@@ -141,8 +138,12 @@ def kind_counts(contract: Contract) -> list[Expression]:
 
 def null_keys(contract: Contract) -> Expression:
     """Return how many records have a null in their key."""
-    null = " OR ".join(f"{quote(key)} IS NULL" for key in contract.keys)
-    return _count("null_keys", f"({null or 'false'}) AND __fault IS NOT NULL")
+    return _count("null_keys", f"({has_null_key(contract)}) AND __fault IS NOT NULL")
+
+
+def has_null_key(contract: Contract) -> str:
+    """Return in SQL whether the key of a record has a null."""
+    return " OR ".join(f"{quote(key)} IS NULL" for key in contract.keys) or "false"
 
 
 def rank_counts() -> list[Expression]:

@@ -27,7 +27,6 @@ def plan_append(run: MergeRun) -> Plan:
         read,
         F.count(F.lit(1)).alias("records"),
         F.count("__fault").alias("rejected"),
-        F.min("__fault").alias("fault"),
         null_keys(contract),
     )
     rows = with_position(records.where("__fault IS NULL"), batch)

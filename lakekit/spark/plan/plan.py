@@ -9,12 +9,13 @@ from lakekit.batch import MergeMetrics
 from lakekit.contract.contract import Contract
 from lakekit.errors import LateExtractError, TooManyDeletedError, TooManyRejectedError
 from lakekit.spark.diff.lateness import LATE
-from lakekit.spark.diff.metrics import Counts, action_counts
+from lakekit.spark.diff.metrics import Counts, action_counts, has_null_key
 from lakekit.spark.journal import Journal
 from lakekit.spark.late.changes import Rederived
 from lakekit.spark.late.derive import late_keys, rederive
 from lakekit.spark.plan.journal_entries import journal_entries
 from lakekit.spark.plan.stage import Staged, stage
+from lakekit.spark.read.reasons import first_rejected, name_lines
 from lakekit.spark.run import MergeRun
 from lakekit.spark.session.tuning import broadcast_if_small
 from lakekit.sql.line_hash import DIGEST
@@ -154,18 +155,25 @@ def _metrics(contract: Contract, n: Counts, late: Rederived) -> MergeMetrics:
 
 
 def refuse_rejected(run: MergeRun, n: Counts) -> None:
-    """Raise if more records are rejected than the contract allows, or one has a null in its key."""
+    """Raise if more records are rejected than the contract allows, or one has a null in its key.
+
+    The error names the first of them.
+    """
+    name = f"run {run.batch.run_id}"
     if n.null_keys and run.contract.history.null_keys == "fail":
+        first = first_rejected(run, has_null_key(run.contract))
         raise TooManyRejectedError(
-            f"{run.table}: {n.null_keys} records of run {run.batch.run_id} have a null in "
-            "their key, and history.null_keys is fail"
+            f"{run.table}: {n.null_keys} records of {name} have a null in their key, and "
+            f"history.null_keys is fail: {name_lines(first)}",
+            first,
         )
     allowed = run.contract.quality.max_rejected_ratio
     if n.rejected > allowed * n.records:
+        first = first_rejected(run)
         raise TooManyRejectedError(
-            f"{run.table}: {n.rejected} of {n.records} records of run {run.batch.run_id} "
-            f"break the contract (one fault: {n.fault}); quality.max_rejected_ratio allows "
-            f"{allowed}"
+            f"{run.table}: {n.rejected} of {n.records} records of {name} break the contract, and "
+            f"quality.max_rejected_ratio allows {allowed}: {name_lines(first)}",
+            first,
         )
 
 

@@ -174,7 +174,7 @@ def _of_batch(current: DataFrame, records: DataFrame, contract: Contract) -> Dat
 
     The batch's keys are read twice for it, which is cheaper than to shuffle all current rows.
     """
-    keys = parse_keys(records, contract).distinct()
+    keys = parse_keys(records, contract).drop("__fault").distinct()
     return current.join(F.broadcast(keys), list(contract.keys), "left_semi")
 
 

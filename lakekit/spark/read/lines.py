@@ -1,21 +1,23 @@
 """The lines of landed objects: where each stands, and the digest of its bytes. No actions."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote as percent
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch
+from lakekit.json_lines import BLANK
 from lakekit.spark.run import MergeRun
 from lakekit.sql.line_hash import line_digest
 
 # The type of the place of a record among those of its run.
 POSITION = "struct<file: bigint, _source_file: string, __block_start: bigint, __line: bigint>"
-# What JSON takes for blank; only lines without an object are compared with it.
-_BLANK = r"^[ \t\r\n]*$"
+# Only lines without an object are compared with it.
+_BLANK = rf"^[{BLANK}]*\z"
 # What Java writes with percent signs in a path.
 _NOT_IN_A_PATH = r'[\x00-\x20\x7f"#%<>?\[\\\]^`{|}]'
 
@@ -29,12 +31,28 @@ def read_lines(run: MergeRun) -> DataFrame:
     spark, files = run.spark, run.batch.files
     digest = line_digest(run.fingerprint)
     if files:
-        lines = spark.read.text(_addresses(run.batch))
+        lines = read_text(spark, _addresses(run.batch))
     else:
-        lines = spark.createDataFrame([], "value string")
+        lines = spark.createDataFrame([], "__raw string")
     # With the line number no filter can be pushed below the reading, which would hide lines.
-    lines = lines.where(F.contains("value", F.lit("{")) | ~F.col("value").rlike(_BLANK))
-    return lines.select(F.col("value").alias("__raw"), *_place()).selectExpr("*", *digest)
+    return lines.select("__raw", *_place()).selectExpr("*", *digest)
+
+
+def read_text(spark: SparkSession, addresses: Sequence[str]) -> DataFrame:
+    """Return the lines of files that are not blank, as `__raw`."""
+    # Spark would also end a line at a carriage return, which JSON takes for a blank.
+    lines = spark.read.text([*addresses], lineSep="\n").withColumnRenamed("value", "__raw")
+    return lines.where(F.contains("__raw", F.lit("{")) | ~F.col("__raw").rlike(_BLANK))
+
+
+def read_every_line(run: MergeRun) -> DataFrame:
+    """Return all lines of a run, with `__blank`; see `read_lines`.
+
+    A line's `__line` counts from that of the first line of its block.
+    """
+    lines = run.spark.read.text(_addresses(run.batch), lineSep="\n")
+    blank = F.col("value").rlike(_BLANK).alias("__blank")
+    return lines.select(F.col("value").alias("__raw"), *_place(), blank)
 
 
 def _addresses(batch: Batch) -> list[str]:

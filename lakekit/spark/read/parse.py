@@ -4,9 +4,17 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch, naive_utc
+from lakekit.batch import Batch, Extract, naive_utc
 from lakekit.contract.checks import FILE_POSITION
 from lakekit.contract.contract import Column, Contract
+from lakekit.json_lines import (
+    BLANK,
+    BYTE_ORDER_MARK,
+    HALF_PAIR,
+    MOST_DIGITS,
+    MOST_LEVELS,
+    WHOLE_PAIRS,
+)
 from lakekit.spark.read.lines import read_lines
 from lakekit.spark.read.types import (
     LOCALE,
@@ -15,7 +23,6 @@ from lakekit.spark.read.types import (
     parsed_type,
     value_of,
     with_fitting,
-    with_undated,
 )
 from lakekit.spark.run import MergeRun
 from lakekit.spark.schema.condition import deletes
@@ -25,14 +32,34 @@ from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
 CORRUPT = "_corrupt_record"
-_BYTE_ORDER_MARK = "\ufeff"
-_WHOLE = (1 << 31) - 1
 UNREADABLE = "does not parse as the contract's schema"
 PARSING = {
     "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
-    # Else a text without dashes is taken for a number of days.
-    "enableDateTimeParsingFallback": "false",
+    "allowSingleQuotes": "false", "allowNonNumericNumbers": "false",
+    "maxNestingDepth": str(MOST_LEVELS), "maxNumLen": str(MOST_DIGITS),
+    "maxStringLen": str((1 << 31) - 1),
 }  # fmt: skip
+# What is parsed of a line: its object with a seal as the last field. Spark reads the first value of
+# a line and nothing behind it, so only a line that is one object shows its seal. If the object has
+# a field of that name itself, the last one counts.
+_TEXT = f"if(startswith(__raw, {literal(BYTE_ORDER_MARK)}), substring(__raw, 2), __raw)"
+_TRIMMED = f"if(endswith(__text, '}}'), __text, rtrim({literal(BLANK)}, __text))"
+_SEAL = "CAST(xxhash64(__raw) AS string)"
+_SEALED = """
+CASE WHEN endswith(__text, '}') THEN CAST(concat(
+  substring(CAST(__text AS binary), 1, octet_length(__text) - 1),
+  CAST(concat(if(contains(__text, '"'), ',', ''), '"__seal":"', __expected, '"}') AS binary)
+) AS string) END
+"""
+_IS_WHOLE = "coalesce(__parsed.__seal = __expected, false)"
+# A line without escapes, as most are, is searched only once.
+_ESCAPES = [f"contains(__raw, {literal(start)})" for start in (r"\u", r"\ud", r"\uD")]
+_HAS_HALF_PAIR = (
+    f"({_ESCAPES[0]} AND ({_ESCAPES[1]} OR {_ESCAPES[2]}) AND "
+    f"regexp_replace(__raw, {literal(WHOLE_PAIRS)}, '_') RLIKE {literal(HALF_PAIR)})"
+)
+_IS_NOT_UTF8 = "decode(CAST(__raw AS binary), 'UTF-8') != __raw"
+_IS_NO_RECORD = f"NOT {_IS_WHOLE} OR {_HAS_HALF_PAIR} OR {_IS_NOT_UTF8}"
 # Seconds since 1970 as an exact decimal; casts to a type without zone would use the session's.
 _WITHOUT_ZONE = (
     "TIMESTAMP_NTZ '1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, "
@@ -42,18 +69,16 @@ _WITHOUT_ZONE = (
 
 def read_records(run: MergeRun) -> DataFrame:
     """Read the records of a run; see `parse_lines`."""
-    condition = run.contract.history.apply_as_deletes
-    may_delete = run.batch.extract == "changes" and condition is not None
-    return parse_lines(read_lines(run), run.contract, may_delete=may_delete)
+    return parse_lines(read_lines(run), run.contract, run.batch.extract)
 
 
-def parse_lines(lines: DataFrame, contract: Contract, *, may_delete: bool = False) -> DataFrame:
+def parse_lines(lines: DataFrame, contract: Contract, extract: Extract = "full") -> DataFrame:
     """Parse lines as records.
 
     Args:
         lines: `__raw` and more; see `read_lines`.
         contract: Its schema.
-        may_delete: Whether the contract says which records delete.
+        extract: What they are from; only those of `changes` delete their key.
 
     Returns:
         The columns of the contract's schema, what the lines came with, `__deleted` (whether it
@@ -62,25 +87,18 @@ def parse_lines(lines: DataFrame, contract: Contract, *, may_delete: bool = Fals
     Raises:
         InvalidContractError: What says which records delete is no condition.
     """
-    raw = F.col("__raw")
-    text = F.when(raw.startswith(_BYTE_ORDER_MARK), F.substring(raw, 2, _WHOLE)).otherwise(raw)
-    # No filter is pushed below an expression that is not deterministic: the parsing would be done
-    # once for each column of the filter.
-    text = F.when(F.monotonically_increasing_id() >= 0, text)
-    # Spark reads the first of several records in a line, and nothing behind it.
-    alone = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
-    records = lines.withColumn("__parsed", F.from_json(alone, _schema(contract), PARSING))
-    whole = F.coalesce("__parsed.__end", F.lit(False)) & F.col("__parsed.__record").isNotNull()
-    # In a text that is not UTF-8 each wrong byte would become another character.
-    wrong = ~whole | (F.decode(raw.cast("binary"), "UTF-8") != raw)
-    records = records.withColumn("__wrong", wrong)
-    records = records.selectExpr("*", f"__parsed.{CORRUPT}", "__parsed.__record.*")
-    records = with_fitting(with_undated(records, contract, text, PARSING), contract)
+    records = lines.withColumn("__text", F.expr(_TEXT)).withColumn("__text", F.expr(_TRIMMED))
+    records = records.withColumn("__expected", F.expr(_SEAL))
+    sealed, text = _once(F.expr(_SEALED)), _once(F.col("__text"))
+    records = records.withColumn("__parsed", F.from_json(sealed, _schema(contract), PARSING))
+    records = records.withColumn("__wrong", F.expr(_IS_NO_RECORD))
+    records = with_fitting(records.selectExpr("*", "__parsed.*"), contract, text, PARSING)
     records = records.selectExpr(
         *[f"{value_of(c)} AS {quote(c.name)}" for c in contract.columns],
         *lines.columns,
         *["__wrong", CORRUPT, *[quote(misfit(c)) for c in checked(contract)]],
     )
+    may_delete = extract == "changes" and contract.history.apply_as_deletes is not None
     deleted = deletes(records, contract) if may_delete else F.lit(False)
     return records.withColumn("__deleted", deleted).selectExpr(
         *[quote(c.name) for c in contract.columns],
@@ -90,16 +108,29 @@ def parse_lines(lines: DataFrame, contract: Contract, *, may_delete: bool = Fals
     )
 
 
+def _once(text: Expression) -> Expression:
+    """Return a text to parse: no filter is pushed below what is not deterministic.
+
+    Otherwise the parsing would be done once for each column of the filter.
+    """
+    return F.when(F.monotonically_increasing_id() >= 0, text)
+
+
 def parse_keys(lines: DataFrame, contract: Contract) -> DataFrame:
-    """Parse the natural keys of lines alone, also of lines that break the contract."""
+    """Parse the natural keys of lines alone, also of lines that break the contract.
+
+    Returns:
+        The keys and `__fault`.
+    """
     keys = tuple(c for c in contract.columns if c.name in contract.keys)
     narrow = contract.model_copy(update={"columns": keys})
-    return parse_lines(lines.select("__raw"), narrow).select(*map(quote, contract.keys))
+    parsed = parse_lines(lines.select("__raw"), narrow)
+    return parsed.select(*map(quote, contract.keys), "__fault")
 
 
 def _schema(contract: Contract) -> str:
     fields = ", ".join(f"{quote(c.name)}: {parsed_type(c)}" for c in contract.columns)
-    return f"__record struct<{fields}>, __end boolean, {CORRUPT} string"
+    return f"struct<{fields}, __seal: string, {CORRUPT}: string>"
 
 
 def with_event(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:

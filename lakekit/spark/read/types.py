@@ -1,16 +1,19 @@
 """Values as they were landed: none is rounded, wrapped or moved. Frames in and out; no actions.
 
-Spark rounds a number to the scale of its decimal. So it is read with 38 digits, the most that Spark
-has, and must be the same in its type. A type of 38 digits leaves none to spare: extra digits are
-rounded, not rejected. A tinyint takes 200 for -56, so it is read as a wider type. Dates and times
-have the years 0001 to 9999, which all readers can show.
+Spark is lenient with some types, so a value is read as another one and must fit its own:
 
-Spark reads "10:30" in a `timestamp` as a time of today, which looks like any other time. So where a
-time is near to now, and only there, the line is read again as text: a time without a date is
-rejected. The clock decides which lines are read again, but not the outcome.
+- It rounds a number to the scale of its decimal, so a decimal is read with 38 digits, the most that
+  Spark has. A type of 38 digits leaves none to spare: extra digits are rounded, not rejected.
+- It takes 200 for -56 as a tinyint, so that is read as a smallint.
+- It takes "1030" for a year and "10:30" for a time of today, so dates and times are read as texts
+  of the forms that the contracts' page lists. They have the years 0001 to 9999, which all readers
+  can show.
+- It takes 1e400 for Infinity, in a string for the text `"Infinity"`, quotes included. JSON has no
+  other way to bring either.
+- It keeps two values of one key in a map, which other engines do not read.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from pyspark.sql import Column as Expression
@@ -19,49 +22,55 @@ from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Column, Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
-from lakekit.spark.session.tuning import runtime_literal
-from lakekit.sql.identifiers import quote
+from lakekit.sql.identifiers import literal, quote
 
 # Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
 # too, and between thousands an apostrophe (U+2019), which no country writes before the decimals.
 LOCALE = "de-CH"
 _MOST_DIGITS = 38
-_OUT_OF_RANGE = {
-    "date": "{0} NOT BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
-    "timestamp": (
-        "{0} < TIMESTAMP '0001-01-01 00:00:00Z' OR {0} > TIMESTAMP '9999-12-31 23:59:59.999999Z'"
-    ),
-    "timestamp_ntz": (
-        "{0} < TIMESTAMP_NTZ '0001-01-01 00:00:00' "
-        "OR {0} > TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'"
-    ),
+_DATE = "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_MINUTE = "[T ][0-9]{2}:[0-9]{2}"
+# Microseconds are the most that a time has.
+_SECOND = ":[0-9]{2}([.][0-9]{1,6}0*)?"
+_OFFSET = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)?"
+_FORMS = {
+    "date": rf"^{_DATE}\z",
+    "timestamp_ntz": rf"^{_DATE}({_MINUTE}({_SECOND})?)?\z",
+    "timestamp": rf"^{_DATE}({_MINUTE}({_SECOND}{_OFFSET})?)?\z",
 }
+# Seconds since 1970 of the years 0001 to 9999.
+_SECONDS = "BETWEEN -62135596800 AND 253402300799"
+_IS_NO_TEXT_OF_A_TIME = "({0} IS NOT NULL AND {1} IS NULL)"
+_IS_INFINITE = "coalesce(abs({0}) = double('Infinity'), false)"
+# By type, whether a value `{1}`, read as `{0}`, has become another one; never null.
+_IS_OTHER = {
+    "date": _IS_NO_TEXT_OF_A_TIME,
+    "timestamp_ntz": _IS_NO_TEXT_OF_A_TIME,
+    # An offset can lead out of the years 0001 to 9999.
+    "timestamp": (
+        "({0} IS NOT NULL AND NOT coalesce({1} BETWEEN TIMESTAMP '0001-01-01 00:00:00Z' "
+        "AND TIMESTAMP '9999-12-31 23:59:59.999999Z', false))"
+    ),
+    "float": _IS_INFINITE,
+    "double": _IS_INFINITE,
+    "string": """coalesce({0} IN ('"Infinity"', '"-Infinity"'), false)""",
+}
+_CHECKED = {*_IS_OTHER, "decimal", "tinyint", "map"}
 
 
 def checked(contract: Contract) -> list[Column]:
     """Return the columns of the contract's schema whose values may not fit their type."""
-    return [c for c in contract.columns if _is_checked(c)]
+    return [c for c in contract.columns if holds(c.sql_type, _CHECKED)]
 
 
 def parsed_type(column: Column) -> str:
     """Return the type in which a column is read."""
-    return str(_read_type(column.sql_type)) if _is_widened(column) else column.type
+    return str(_read_type(column.sql_type)) if _is_converted(column.sql_type) else column.type
 
 
 def value_of(column: Column) -> str:
     """Return the quoted name of a column's value among the columns that `with_fitting` adds."""
-    return quote(_value(column) if _is_checked(column) else column.name)
-
-
-def with_fitting(lines: DataFrame, contract: Contract) -> DataFrame:
-    """Add the values of parsed lines that fit their types, and whether one does not.
-
-    The lines say which times have no date; see `with_undated`.
-    """
-    read = [(c, quote(c.name)) for c in checked(contract)]
-    said = {_value(c): F.expr(_fitting(c, wide)) for c, wide in read}
-    wrong = {misfit(c): F.expr(_is_other(c, wide)) for c, wide in read}
-    return lines.withColumns(said).withColumns(wrong)
+    return quote(f"__fitting_{column.name}" if _is_converted(column.sql_type) else column.name)
 
 
 def misfit(column: Column) -> str:
@@ -69,104 +78,131 @@ def misfit(column: Column) -> str:
     return f"__misfit_{column.name}"
 
 
-def _is_checked(column: Column) -> bool:
-    return holds(column.sql_type, _OUT_OF_RANGE) or _is_widened(column)
+def with_fitting(
+    records: DataFrame, contract: Contract, text: Expression, options: dict[str, str]
+) -> DataFrame:
+    """Add the values of parsed lines in their types, and whether one does not fit; see `misfit`.
 
-
-def _is_widened(column: Column) -> bool:
-    return _read_type(column.sql_type) != column.sql_type
-
-
-def _value(column: Column) -> str:
-    return f"__fitting_{column.name}"
-
-
-def _fitting(column: Column, wide: str) -> str:
-    """Return a value in its type, null if it does not fit."""
-    value = f"try_cast({wide} AS {column.type})" if _is_widened(column) else wide
-    faults = _faults_of_times(column, wide)
-    return f"CASE WHEN NOT ({' OR '.join(faults)}) THEN {value} END" if faults else value
-
-
-def _faults_of_times(column: Column, wide: str) -> list[str]:
-    """Return what may be wrong with the dates and times of a value, each never null."""
-    kind = column.sql_type
-    faults = [quote(undated(column))] if has_times(kind) else []
-    return faults + ([any_part(kind, wide, _OUT_OF_RANGE)] if holds(kind, _OUT_OF_RANGE) else [])
-
-
-def _is_other(column: Column, wide: str) -> str:
-    """Return whether a value has become another one."""
-    if column.sql_type.fields and not _is_widened(column):
-        return " OR ".join(_faults_of_times(column, wide))
-    cast = f"CAST({value_of(column)} AS {parsed_type(column)})"
-    if column.sql_type.fields:
-        # Maps have no equality.
-        cast, wide = f"to_json({cast})", f"to_json({wide})"
-    return f"NOT ({cast} <=> {wide})"
+    Args:
+        records: Parsed lines.
+        contract: What they were parsed by.
+        text: The line.
+        options: Those of the parsing.
+    """
+    converted = [c for c in contract.columns if _is_converted(c.sql_type)]
+    records = records.withColumns(
+        {f"__fitting_{c.name}": F.expr(_fitting(c.sql_type, quote(c.name))) for c in converted}
+    )
+    wrong = {c.name: _is_other(c.sql_type, quote(c.name), value_of(c)) for c in checked(contract)}
+    timed = [c for c in contract.columns if holds(c.sql_type, {"timestamp"})]
+    if timed:
+        records = _with_numbers(records, timed, text, options)
+        wrong |= {c.name: f"{wrong[c.name]} OR {_is_no_number(c)}" for c in timed}
+    return records.withColumns({f"__misfit_{name}": F.expr(test) for name, test in wrong.items()})
 
 
 def _read_type(kind: SqlType) -> SqlType:
     """Return a type in which all values, nested ones too, can be read as they are."""
+    if kind.name in _FORMS:
+        return parse_type("string")
     if kind.name == "tinyint":
         return parse_type("smallint")
     if kind.name == "decimal":
         whole = kind.precision - kind.scale
         return replace(kind, precision=_MOST_DIGITS, scale=_MOST_DIGITS - whole)
-    if kind.name == "map":
-        key, (name, value) = kind.fields
-        return replace(kind, fields=(key, (name, _read_type(value))))
-    return replace(kind, fields=tuple((name, _read_type(part)) for name, part in kind.fields))
+    # The keys of a map are texts.
+    head = kind.fields[:1] if kind.name == "map" else ()
+    parts = tuple((name, _read_type(part)) for name, part in kind.fields[len(head) :])
+    return replace(kind, fields=head + parts)
 
 
-# In any zone the day that is read on lies within a day of now; clocks may differ as much.
-_FROM, _UNTIL = (f"current_timestamp() {sign} INTERVAL '2' DAY" for sign in "-+")
-_NEAR = {"timestamp": "{0} BETWEEN __from AND __until"}
-_WITHOUT_DATE = {"timestamp": "{0} RLIKE '^[^0-9T]*(T|[0-9][0-9]?:)'"}
+def _is_converted(kind: SqlType) -> bool:
+    return _read_type(kind) != kind
 
 
-def has_times(kind: SqlType) -> bool:
-    """Whether a type is or holds a `timestamp`, which alone is read so."""
-    return holds(kind, _NEAR)
-
-
-def with_undated(
-    records: DataFrame, contract: Contract, text: Expression, options: dict[str, str]
-) -> DataFrame:
-    """Add to parsed lines whether columns with times hold one without a date; see `undated`.
-
-    Args:
-        records: Parsed lines, and `__wrong`.
-        contract: What they were parsed by.
-        text: The line, by an expression that no filter is pushed below.
-        options: Those of the parsing.
-    """
-    columns = [c for c in contract.columns if has_times(c.sql_type)]
-    if not columns:
-        return records
-    bounds = {"__from": _FROM, "__until": _UNTIL}
-    records = records.withColumns(
-        {name: runtime_literal(F.expr(time), F.col("__wrong")) for name, time in bounds.items()}
-    )
-    near = " OR ".join(any_part(c.sql_type, quote(c.name), _NEAR) for c in columns)
-    schema = ", ".join(f"{quote(c.name)}: {_of_texts(c.sql_type)}" for c in columns)
-    texts = F.from_json(F.when(F.expr(near), text), f"struct<{schema}>", options)
-    found = {
-        undated(c): F.expr(any_part(c.sql_type, f"__texts.{quote(c.name)}", _WITHOUT_DATE))
-        for c in columns
-    }
-    return records.withColumn("__texts", texts).withColumns(found)
-
-
-def undated(column: Column) -> str:
-    """Return the name of the flag of a value that holds a time without a date."""
-    return f"__undated_{column.name}"
-
-
-def _of_texts(kind: SqlType) -> SqlType:
+def _fitting(kind: SqlType, read: str) -> str:
+    """Return a value that was read as `read` in its type; null where it does not fit."""
+    if not _is_converted(kind):
+        return read
+    if kind.fields:
+        return _fitting_parts(kind, read)
+    value = f"try_cast({read} AS {kind})"
+    if kind.name not in _FORMS:
+        return value
+    cases = f"WHEN {read} RLIKE {literal(_FORMS[kind.name])} THEN {value}"
     if kind.name == "timestamp":
-        return parse_type("string")
-    return replace(kind, fields=tuple((name, _of_texts(part)) for name, part in kind.fields))
+        number = _number(read)
+        cases += f" WHEN {number} {_SECONDS} THEN timestamp_seconds({number})"
+    return f"CASE {cases} END"
+
+
+def _fitting_parts(kind: SqlType, read: str) -> str:
+    if kind.name == "array":
+        return f"transform({read}, each -> {_fitting(kind.fields[0][1], 'each')})"
+    if kind.name == "map":
+        return f"transform_values({read}, (key, each) -> {_fitting(kind.fields[1][1], 'each')})"
+    fields = [f"{literal(n)}, {_fitting(part, f'{read}.{quote(n)}')}" for n, part in kind.fields]
+    return f"if({read} IS NULL, NULL, named_struct({', '.join(fields)}))"
+
+
+def _number(read: str) -> str:
+    return f"try_cast({read} AS bigint)"
+
+
+def _is_other(kind: SqlType, read: str, value: str) -> str:
+    """Return whether a value, read as `read`, has become another one; never null."""
+    if kind.name in _IS_OTHER:
+        return _IS_OTHER[kind.name].format(read, value)
+    if kind.name == "struct":
+        parts = [(part, f".{quote(name)}") for name, part in kind.fields if holds(part, _CHECKED)]
+        return _any(_is_other(part, read + name, value + name) for part, name in parts)
+    if kind.name == "array":
+        return _any_is_other(kind.fields[0][1], read)
+    if kind.name == "map":
+        twice = f"coalesce(size(array_distinct(map_keys({read}))) < size({read}), false)"
+        return _any([twice, _any_is_other(kind.fields[1][1], f"map_values({read})")])
+    return f"NOT (CAST({value} AS {_read_type(kind)}) <=> {read})"
+
+
+def _any_is_other(kind: SqlType, elements: str) -> str:
+    if not holds(kind, _CHECKED):
+        return "false"
+    is_other = _is_other(kind, "each", _fitting(kind, "each"))
+    return f"coalesce(exists({elements}, each -> {is_other}), false)"
+
+
+def _any(tests: Iterable[str]) -> str:
+    return f"({' OR '.join(tests)})"
+
+
+def _with_numbers(
+    records: DataFrame, timed: list[Column], text: Expression, options: dict[str, str]
+) -> DataFrame:
+    """Add `__timed`, the times as Spark reads them, of lines that may have one as a number.
+
+    A number is seconds since 1970, but a text of digits is no time. Both were read as texts, and
+    only of a number does Spark make the time that was made of the text.
+    """
+    number = {"timestamp": f"{_number('{0}')} IS NOT NULL"}
+    numbers = _any(any_part(c.sql_type, quote(c.name), number) for c in timed)
+    schema = ", ".join(f"{quote(c.name)}: {_times_of(c.sql_type)}" for c in timed)
+    looked_at = F.from_json(F.when(F.expr(numbers), text), f"struct<{schema}>", options)
+    return records.withColumn("__timed", looked_at)
+
+
+def _is_no_number(column: Column) -> str:
+    """Return whether a time was landed as a text of digits; never null."""
+    name = quote(column.name)
+    # Maps have no equality.
+    ours = f"to_json(struct({_fitting(_times_of(column.sql_type), name)} AS x))"
+    return f"(__timed IS NOT NULL AND NOT ({ours} <=> to_json(struct(__timed.{name} AS x))))"
+
+
+def _times_of(kind: SqlType) -> SqlType:
+    """Return a type without the fields of structs that hold no time."""
+    head = kind.fields[:1] if kind.name == "map" else ()
+    parts = [each for each in kind.fields[len(head) :] if holds(each[1], {"timestamp"})]
+    return replace(kind, fields=head + tuple((name, _times_of(part)) for name, part in parts))
 
 
 def holds(kind: SqlType, names: Container[str]) -> bool:
@@ -186,8 +222,7 @@ def any_part(kind: SqlType, value: str, tests: Mapping[str, str]) -> str:
         return f"coalesce({tests[kind.name].format(value)}, false)"
     if kind.name == "struct":
         parts = [(f"{value}.{quote(name)}", part) for name, part in kind.fields]
-        found = [any_part(part, each, tests) for each, part in parts if holds(part, tests)]
-        return f"({' OR '.join(found)})"
+        return _any(any_part(part, each, tests) for each, part in parts if holds(part, tests))
     _, element = kind.fields[-1]
     elements = f"map_values({value})" if kind.name == "map" else value
     return f"coalesce(exists({elements}, each -> {any_part(element, 'each', tests)}), false)"

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
@@ -17,10 +16,12 @@ from lakekit.replay.merged_runs import TableRuns, merged_runs
 from lakekit.runs.documents import to_json
 from lakekit.spark.iceberg.baseline import take_baseline
 from lakekit.spark.iceberg.published_runs import runs_of_table
+from lakekit.spark.read.lines import read_text
+from lakekit.spark.read.parse import parse_keys
 from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
 from lakekit.spark.schema.create_tables import create_or_evolve
+from lakekit.spark.session.session import IN_UTC, session_settings
 from lakekit.spark_conf import CATALOG
-from lakekit.sql.identifiers import quote
 from lakekit.steps.jobs import RebuildTable, RebuildTableResult
 
 STEP = "rebuild_table"
@@ -95,14 +96,10 @@ def read_keys(spark: SparkSession, contract: Contract, file: str) -> DataFrame:
     """
     if not contract.keys:
         raise InvalidStepInputError(f"{contract.contract}: has no keys; rebuild all of it")
-    fields = ", ".join(f"{quote(key)} {contract.column(key).type}" for key in contract.keys)
-    options = {"mode": "PERMISSIVE", "timeZone": "UTC"}
-    keys = spark.read.schema(fields).options(**options).json(file).distinct()
-    bad = F.lit(False)
-    for key in contract.keys:
-        bad = bad | F.col(quote(key)).isNull()
-    if not keys.take(1) or keys.where(bad).take(1):
+    with session_settings(spark, IN_UTC):
+        found = parse_keys(read_text(spark, [file]), contract)
+    if not found.take(1) or found.where("__fault IS NOT NULL").take(1):
         raise InvalidStepInputError(
             f"{file}: each line must be a JSON object with {', '.join(contract.keys)}"
         )
-    return keys
+    return found.drop("__fault").distinct()

@@ -16,12 +16,13 @@ from lakekit.layout import OWN
 from lakekit.spark.iceberg.baseline import Baseline
 from lakekit.spark.iceberg.branch import branch_head, drop_branch, fast_forward, open_branch
 from lakekit.spark.iceberg.published_runs import iso
-from lakekit.spark.schema.conform import for_display
+from lakekit.spark.schema.display import collect_shown
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import ntz_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import ARRIVAL
 from lakekit.table_properties import EXTRACTION_TIME, REBUILT_RUNS
+from lakekit.values import to_json
 
 BRANCH = f"{OWN}rebuild"
 _NEXT = {"__next": "_valid_from", "__next_to": "_valid_to"}
@@ -152,9 +153,9 @@ def _check(spark: SparkSession, table: str, new: Replacement) -> None:
     holes = after.where(end < following).join(right.select(*map(quote, gaps)), gaps, "left_anti")
     # What stays on both sides is as it was.
     holes = new.part(holes.withColumn("_valid_to", F.col("__next_to")))
-    row = for_display(after.where(clash).select(*keys).unionByName(holes.select(*keys))).first()
-    if row is not None:
+    wrong = after.where(clash).select(*keys).unionByName(holes.select(*keys))
+    for key in collect_shown(wrong.limit(1)).records():
         raise InvariantViolatedError(
-            f"{table}: key {row.asDict()} would have versions that overlap, or a hole between two; "
+            f"{table}: key {to_json(key)} would have versions that overlap, or a hole between two; "
             "the table is wrong before that time too, rebuild all of it"
         )

@@ -1,4 +1,4 @@
-"""Rows conform to a schema: a contract's, a table's (which may keep more), or one to display."""
+"""Rows conform to a schema: a contract's, or a table's, which may keep more."""
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -13,8 +13,6 @@ from pyspark.sql.types import (
     MapType,
     StructField,
     StructType,
-    TimestampNTZType,
-    TimestampType,
 )
 
 from lakekit.contract.contract import RESERVED, Contract
@@ -74,31 +72,6 @@ def conform_to_table(spark: SparkSession, rows: DataFrame, table: str) -> DataFr
             f"{table} lacks {', '.join(lacks)} of its contract: run CreateTables first"
         )
     return rows.to(StructType([StructField(f.name, f.dataType) for f in schema]))
-
-
-def for_display(rows: DataFrame) -> DataFrame:
-    """Return rows whose times, nested ones too, have no zone and are those of the session's.
-
-    Python reads a `timestamp` in the zone of its process. Some zones cannot hold the first and the
-    last day of all, and two times look alike when clocks go back.
-    """
-    # By their places: two columns of a query may have one name.
-    places = [f"_{number}" for number in range(len(rows.columns))]
-    shown = [
-        F.col(place).cast(_shown(field.dataType)).alias(field.name)
-        for place, field in zip(places, rows.schema, strict=True)
-    ]
-    return rows.toDF(*places).select(*shown)
-
-
-def _shown(kind: DataType) -> DataType:
-    if isinstance(kind, StructType):
-        return StructType([StructField(f.name, _shown(f.dataType), f.nullable) for f in kind])
-    if isinstance(kind, ArrayType):
-        return ArrayType(_shown(kind.elementType), kind.containsNull)
-    if isinstance(kind, MapType):
-        return MapType(_shown(kind.keyType), _shown(kind.valueType), kind.valueContainsNull)
-    return TimestampNTZType() if isinstance(kind, TimestampType) else kind
 
 
 def _left_over(held: Expression, have: DataType, wanted: DataType) -> Expression | None:

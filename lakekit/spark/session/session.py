@@ -71,10 +71,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
         cores: Local threads.
         light: Compile Java lightly: half the work for small data, slower for large.
     """
-    warehouse.mkdir(parents=True, exist_ok=True)
-    database = warehouse.resolve() / "catalog.db"
-    with closing(sqlite3.connect(database, timeout=60)) as connection:
-        connection.executescript(CATALOG_TABLES)
+    database = make_catalog(warehouse)
     catalog = f"spark.sql.catalog.{CATALOG}"
     java = LIGHT_JAVA if light else STEADY_JAVA
     settings = {
@@ -104,6 +101,19 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.{LOCAL_DATABASE}")
     spark.sql(f"USE {CATALOG}.{LOCAL_DATABASE}")
     return spark
+
+
+def make_catalog(warehouse: Path) -> Path:
+    """Make a warehouse folder and its catalog where they are absent; return the catalog's file.
+
+    Raises:
+        OSError, sqlite3.Error: The folder cannot be made or written, or has another file there.
+    """
+    warehouse.mkdir(parents=True, exist_ok=True)
+    database = warehouse.resolve() / "catalog.db"
+    with closing(sqlite3.connect(database, timeout=60)) as connection:
+        connection.executescript(CATALOG_TABLES)
+    return database
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from lakekit.spark.iceberg.published_runs import published_runs
 from lakekit.spark.iceberg.table import load_table
 from lakekit.spark.plan.plan import Plan
 from lakekit.spark.read.parse import read_records
+from lakekit.spark.read.reasons import with_reasons
 from lakekit.spark.run import MergeRun
 from lakekit.sql.identifiers import literal, quote_table
 from lakekit.sql.tables import create_quarantine_table
@@ -59,14 +60,19 @@ def _added(spark: SparkSession, name: str, run_id: str) -> int:
 
 
 def rejected(run: MergeRun, plan: Plan) -> DataFrame:
-    """Return the rejected records of a run: `_raw`, `_fault` and `_source_file`."""
+    """Return the rejected records of a run: `_raw`, `_raw_bytes`, `_fault` and `_source_file`."""
     records = plan.records or read_records(run)
-    rows = records.where("__fault IS NOT NULL")
+    rows = with_reasons(records.where("__fault IS NOT NULL"), run.contract)
     if plan.rejected_late is not None:
         place = ("_source_file", "__block_start", "__line")
         late = plan.rejected_late.select(*[F.col(f"__position.{name}") for name in place])
         late = records.join(F.broadcast(late), list(place))
         rows = rows.unionByName(late.withColumn("__fault", F.lit(LATE_FAULT)))
-    return rows.select(
-        F.col("__raw").alias("_raw"), F.col("__fault").alias("_fault"), "_source_file"
+    # Spark takes any bytes for a text; no other engine does.
+    text, landed = F.decode("__bytes", "UTF-8"), F.col("__bytes")
+    return rows.withColumn("__bytes", F.col("__raw").cast("binary")).select(
+        text.alias("_raw"),
+        F.when(text.cast("binary") != landed, landed).alias("_raw_bytes"),
+        F.col("__fault").alias("_fault"),
+        "_source_file",
     )

@@ -7,13 +7,16 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from lakekit.errors import CommitConflictError
-from lakekit.spark.maintain_tables import maintain_table
+from lakekit.spark.iceberg.table import load_table
+from lakekit.spark.maintain_tables import maintain_table, wants_maintenance
 from lakekit.spark.query import changes_between
 from tests.spark.support.people import people
 from tests.spark.support.phases import before_scans
+from tests.tiers import long
 
 SNAPSHOTS = {"snapshots": {"max_age_days": 1, "min_to_keep": 1}}
 EXPIRING = people(maintenance=SNAPSHOTS)
+COMPACTING = people(maintenance={"small_files_threshold": 3})
 EAGER = people(maintenance={"small_files_threshold": 3, **SNAPSHOTS})
 NOW = datetime.now(UTC)
 
@@ -149,6 +152,71 @@ def test_a_merge_during_compaction_wins_and_compaction_is_planned_again(
     )
 
 
+def dangling_deletes(run, table):
+    """Compaction replaces three small files, and their delete files stay behind a large one."""
+    for first in (10_000, 20_000, 30_000):
+        run(f"INSERT INTO {table} SELECT {first} + id, 'x' FROM range(4)")
+    run(f"DELETE FROM {table} WHERE id >= 10000 AND id % 2 = 0")
+
+
+def deletes_that_compaction_leaves(run, table):
+    """Three delete files take three rows of a thousand, by lists that are not joined."""
+    run(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
+    for key in (1, 2, 3):
+        run(f"DELETE FROM {table} WHERE id = {key}")
+
+
+def tagged_snapshots(run, table):
+    for name in ("one", "two", "three", "four"):
+        run(f"ALTER TABLE {table} CREATE TAG {name}")
+        run(f"INSERT INTO {table} SELECT 1, '{name}'")
+
+
+def branches_of_a_killed_merge(run, table):
+    run(f"ALTER TABLE {table} CREATE BRANCH lakekit_a")
+    run(f"ALTER TABLE {table} CREATE BRANCH work_lakekit_a_1")
+    run(f"INSERT INTO {table}.branch_work_lakekit_a_1 SELECT 1, 'x'")
+    run(f"INSERT INTO {table} SELECT 1, 'x'")
+
+
+def deletes_of_scans(spark, table):
+    """Return the delete files that Iceberg reads with the data files of a table."""
+    tasks = load_table(spark, table).newScan().planFiles().iterator()
+    found = set()
+    while tasks.hasNext():
+        found |= {file.location() for file in tasks.next().deletes()}
+    return found
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        dangling_deletes,
+        deletes_that_compaction_leaves,
+        tagged_snapshots,
+        long(branches_of_a_killed_merge),
+    ],
+)
+def test_a_second_maintenance_does_nothing(spark, table, happens):
+    """Of tags and branches already the first one; no action can change what they keep."""
+    cured = "deletes" in happens.__name__
+    contract = COMPACTING if cured else EXPIRING
+    spark.sql(
+        f"CREATE TABLE {table} (id int, name string) USING iceberg TBLPROPERTIES ("
+        "'write.delete.mode' = 'merge-on-read', 'write.target-file-size-bytes' = '20000')"
+    )
+    spark.sql(f"INSERT INTO {table} SELECT id, uuid() FROM range(1000)")
+    happens(spark.sql, table)
+    later = NOW + timedelta(days=2)
+    assert wants_maintenance(spark, contract, table, now=later) is cured
+
+    done = [maintain_table(spark, contract, table, now=later) for _ in range(2)]
+
+    assert [each.actions for each in done] == [("rewrite_data_files",) if cured else (), ()]
+    assert cured or done[0].before.expirable == 0
+    assert done[0].after.delete_files == len(deletes_of_scans(spark, table))
+
+
 @pytest.mark.long
 def test_maintenance_gives_up_if_others_write_all_the_while(load, rows, table, spark, tuned):
     tuned(maintenance_attempts=2)
@@ -171,9 +239,19 @@ def test_maintenance_gives_up_if_others_write_all_the_while(load, rows, table, s
 
 @pytest.mark.long
 def test_what_is_no_conflict_fails_maintenance_as_it_is(load, table, spark):
-    load(1, {"id": 1, "name": "a"})
-    load(2, {"id": 1, "name": "b"})
+    _load_four_days(load)
+    file = spark.sql(f"SELECT file_path FROM {table}.files WHERE content = 0").first()
+    Path(file["file_path"].removeprefix("file:")).unlink()
+
+    with pytest.raises((Py4JJavaError, PySparkException), match="does not exist"):
+        maintain_table(spark, EAGER, table, now=NOW)
+
+
+@pytest.mark.long
+def test_a_table_that_keeps_its_files_is_only_compacted(load, table, spark):
+    _load_four_days(load)
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('gc.enabled' = 'false')")
 
-    with pytest.raises((Py4JJavaError, PySparkException), match="GC is disabled"):
-        maintain_table(spark, EXPIRING, table, now=NOW + timedelta(days=2))
+    result = maintain_table(spark, EAGER, table, now=NOW + timedelta(days=30))
+
+    assert result.actions == ("rewrite_data_files",)

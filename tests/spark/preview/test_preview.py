@@ -123,10 +123,10 @@ def test_values_that_are_the_same_are_no_changes(load, plan):
             "s": "struct<a:map<string,int>,b:double>",
         }
     )
-    one = """{"id": 1, "name": "a", "city": null, "x": -0.0, "y": [-0.0, "NaN"],
-        "m": {"p": 1, "q": "NaN"}, "s": {"a": {"p": 1, "q": 2}, "b": "NaN"}}"""
-    other = """{"id": 1, "name": "b", "city": null, "x": 0.0, "y": [0.0, "NaN"],
-        "m": {"q": "NaN", "p": 1}, "s": {"a": {"q": 2, "p": 1}, "b": "NaN"}}"""
+    one = """{"id": 1, "name": "a", "city": null, "x": -0.0, "y": [-0.0, null],
+        "m": {"p": 1, "q": -0.0}, "s": {"a": {"p": 1, "q": 2}, "b": -0.0}}"""
+    other = """{"id": 1, "name": "b", "city": null, "x": 0.0, "y": [0.0, null],
+        "m": {"q": 0.0, "p": 1}, "s": {"a": {"q": 2, "p": 1}, "b": 0.0}}"""
     load(1, one.replace("\n", ""), contract=contract)
 
     seen = plan(2, other.replace("\n", ""), contract=contract)

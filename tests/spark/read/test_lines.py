@@ -10,7 +10,9 @@ from lakekit.contract.contract import load_contract
 from lakekit.spark import merge_scd2 as scd2
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.read.lines import file_uri
-from tests.spark.support.people import PEOPLE
+from tests.lines import BLANK, NO_RECORDS, RECORDS
+from tests.spark.support.people import PEOPLE, people
+from tests.spark.support.readers import read_everywhere
 from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("planned_as_in_production")
@@ -67,6 +69,28 @@ def test_a_line_that_is_no_record_is_rejected_and_its_neighbours_are_not(
 
     assert (done.opened, done.quarantined) == (2, 1)
     assert {row["id"] for row in spark.table(table).collect()} == {1, 4}
+
+
+ANY = people(base={"v": "string"}, keys=[], mode="append", quality={"max_rejected_ratio": 1})
+
+
+def test_a_line_is_a_record_where_validation_says_so(spark, table, tmp_path):
+    """What is rejected is kept as a text that all engines read, and with its bytes."""
+    lines = b"\n".join(BLANK + RECORDS + NO_RECORDS)
+
+    done = merge_bytes(spark, ANY, table, tmp_path, lines)
+
+    kept = read_everywhere(spark, f"{table}_quarantine")
+    assert sorted(bytes_of(*row[:2]) for row in kept) == sorted(NO_RECORDS)
+    assert (done.opened, done.quarantined) == (len(RECORDS), len(NO_RECORDS))
+    assert len(read_everywhere(spark, table)) == len(RECORDS)
+
+
+def bytes_of(raw, raw_bytes):
+    """Return the bytes of a rejected line: those of its text, unless there are others."""
+    assert raw_bytes is None or "\ufffd" in raw
+    assert raw_bytes != raw.encode()
+    return raw_bytes or raw.encode()
 
 
 def test_a_byte_order_mark_and_blank_lines_are_no_records(spark, contract, table, tmp_path):

@@ -111,9 +111,10 @@ def test_repairs_the_given_keys_alone(world, tmp_path):
     world.rebuild(keys=read_keys(world.spark, world.runs[-1].contract, str(file)))
 
     assert world.rows() == sorted([*others, *(row for row in before if "id=2" in row)])
-    file.write_text('{"id": "two"}\n')
-    with pytest.raises(InvalidStepInputError, match="JSON object with id"):
-        read_keys(world.spark, world.runs[-1].contract, str(file))
+    for wrong in ('{"id": "two"}', '{"id": 2} {"id": 3}', "{'id': 2}"):
+        file.write_text(f'{{"id": 2}}\n{wrong}\n')
+        with pytest.raises(InvalidStepInputError, match="JSON object with id"):
+            read_keys(world.spark, world.runs[-1].contract, str(file))
 
 
 def test_repairs_what_held_from_a_time_on_and_refuses_if_what_stays_does_not_fit(world):

@@ -6,13 +6,27 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lakekit.spark_conf import SETTINGS
+from lakekit.sql.identifiers import literal
 
 
 def test_a_session_of_its_own_has_every_setting(spark: SparkSession) -> None:
     own = spark.newSession()
     assert {key: own.conf.get(key) for key in SETTINGS} == SETTINGS
+
+
+def test_a_text_with_a_dollar_sign_stays_as_it_is_written(spark: SparkSession) -> None:
+    texts = ["${x}", "${env:HOME}", "${system:user.dir}", "${spark.app.name}", "a${b}c", "$${x}"]
+    for session in (spark, spark.newSession()):
+        values = ", ".join(map(literal, texts))
+        row = session.sql(f"SELECT {values}, struct(1 AS `{texts[0]}`)").first()
+        assert row is not None
+        assert list(row)[:-1] == texts
+        assert row[-1].asDict() == {"${x}": 1}
+        frame = session.range(1).select(F.expr(literal(texts[1])))
+        assert frame.first() == (texts[1],)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux about Java's processes")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakekit.batch import Batch
-from lakekit.spark.maintain_tables import table_health
+from lakekit.spark.maintain_tables import measure
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.preview import preview_merge
 from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
@@ -118,6 +118,6 @@ def test_snapshots_age_alike_in_every_zone(spark, table, tmp_path, zoned, zones)
     old = datetime.now(UTC) + timedelta(days=5)
     before, after = old - timedelta(hours=2), old + timedelta(hours=2)
 
-    assert table_health(spark, story.contract, table, now=before).expirable == 0
-    found = table_health(spark, story.contract, table, now=after)
+    assert measure(spark, story.contract, table, now=before).expirable == 0
+    found = measure(spark, story.contract, table, now=after)
     assert found.expirable == found.snapshots - 1 > 0

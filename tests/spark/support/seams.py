@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lakekit import health
 from lakekit.spark import backfill, maintain_tables
 from lakekit.spark import merge_scd2 as merging
 from lakekit.spark.iceberg import baseline, branch
@@ -39,7 +40,7 @@ THRESHOLDS: dict[str, list[Place]] = {
     "renew_after_days": [(lines, "RENEW_AFTER")],
     "merge_attempts": [(merging, "ATTEMPTS")],
     "maintenance_attempts": [(maintain_tables, "ATTEMPTS")],
-    "many_manifests": [(maintain_tables, "MANY_MANIFESTS")],
+    "many_manifests": [(health, "MANY_MANIFESTS")],
 }
 STEPS: dict[str, Place] = {
     # A run.

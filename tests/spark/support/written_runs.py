@@ -1,6 +1,5 @@
 """Runs of the model as landed files: NDJSON that a source could have written."""
 
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,8 +30,6 @@ def _line(record: Record, kinds: Mapping[str, str]) -> bytes:
 def _json(value: Any, kind: str = "") -> Any:
     if value is BAD:
         return "this is no number"
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
     if isinstance(value, datetime) and kind == "timestamp":
         return value.replace(tzinfo=UTC)
     if isinstance(value, dict):

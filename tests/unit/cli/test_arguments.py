@@ -1,7 +1,8 @@
+import gzip
+
 import pytest
 
 from lakekit.cli.arguments import make_batch, pair_runs, spread_inputs
-from lakekit.cli.output import render
 from lakekit.errors import InvalidStepInputError
 
 
@@ -49,9 +50,11 @@ def test_refuses_a_missing_file():
         make_batch("2026-01-01T00:00:00Z", ["/nowhere/x"], "full")
 
 
-def test_renders_rows_in_three_forms():
-    rows = [(1, None), (2, 'a "b"')]
+def test_refuses_a_file_of_another_form_with_the_run_it_belongs_to(tmp_path):
+    packed = tmp_path / "day.ndjson"
+    packed.write_bytes(gzip.compress(b"{}"))
 
-    assert render(["id", "name"], rows, "csv") == 'id,name\n1,\n2,"a ""b"""\n'
-    assert render(["id", "name"], rows, "ndjson").splitlines()[0] == '{"id": 1, "name": null}'
-    assert 'a "b"' in render(["id", "name"], rows, "table")
+    for file, fault in ((packed, "is packed by gzip"), (tmp_path, "is a folder")):
+        with pytest.raises(InvalidStepInputError) as refused:
+            make_batch("2026-01-01T00:00:00Z", [str(file)], "full")
+        assert str(refused.value).startswith(f"--at 2026-01-01T00:00:00Z --input {file}: {fault}")

@@ -36,6 +36,12 @@ def test_reports_all_faults_at_once(tmp_path: Path) -> None:
     assert "jobs.wokers: unknown field; did you mean 'workers'?" in message
 
 
+def test_says_that_an_account_is_text(tmp_path: Path) -> None:
+    folder = write(tmp_path, "account: 123456789012\n")
+    with pytest.raises(InvalidEnvironmentError, match=r"account: must be text.* put it in quotes"):
+        load_environment("dev", folder=folder)
+
+
 def test_refuses_a_file_that_names_another_environment(tmp_path: Path) -> None:
     folder = write(tmp_path, 'environment: prod\naccount: "123456789012"\n')
     with pytest.raises(InvalidEnvironmentError, match="must be the file's name"):

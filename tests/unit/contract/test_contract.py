@@ -41,7 +41,11 @@ def test_reports_every_fault_with_its_path():
         ("name: order", "name: _op", "control column"),
         ("name: order", "name: _valid_from", "control column"),
         ("name: order", 'name: "x`; DROP TABLE y; --"', "schema.1.name"),
-        ("contract: people", "contract: ../../other", "contract: String should match"),
+        (
+            "contract: people",
+            "contract: ../../other",
+            "contract: must be at most 63 lower-case letters",
+        ),
         (
             "contract: people",
             "contract: people\ncontract: other",
@@ -59,6 +63,45 @@ def test_reports_every_fault_with_its_path():
 def test_refuses(old, new, message):
     with pytest.raises(InvalidContractError, match=message.replace("?", r"\?")):
         load_contract(GOOD.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("word", "read"),
+    [("no", "false"), ("on", "true"), ("Yes", "true"), ("1", "1"), ("012", "10"), ("1.50", "1.5"),
+     ("12:30", "750"), ("2026-01-31", "2026-01-31")],
+)  # fmt: skip
+def test_says_how_to_write_a_word_that_yaml_reads_as_something_else(word, read):
+    for old, place in (("name: order", "schema.1.name"), ("contract: people", "contract")):
+        field = old.partition(":")[0]
+        with pytest.raises(InvalidContractError) as refused:
+            load_contract(GOOD.replace(old, f"{field}: {word}"), name="c.yaml")
+        assert f"c.yaml: {place}: must be text, but YAML reads it as {read}; put it in quotes" in (
+            str(refused.value).splitlines()
+        )
+    with pytest.raises(InvalidContractError) as refused:
+        load_contract(f"{GOOD}table: {{properties: {{{word}: x}}}}\n", name="c.yaml")
+    assert str(refused.value).endswith(f'YAML reads the name {word} as {read}; write "{word}"')
+
+
+def test_a_column_may_have_a_word_of_yaml_as_its_name_in_quotes():
+    contract = load_contract(GOOD.replace("name: order", 'name: "no"'))
+
+    assert contract.columns[1].name == "no"
+
+
+@pytest.mark.parametrize("value", ["", "null", "~"])
+def test_says_that_a_text_is_missing(value):
+    with pytest.raises(InvalidContractError, match=r"schema\.1\.name: must be text, and is empty"):
+        load_contract(GOOD.replace("name: order", f"name: {value}"))
+
+
+@pytest.mark.parametrize("name", ["first-name", "first name", "1st", "größe", "a.b"])
+def test_says_what_the_name_of_a_column_may_be(name):
+    with pytest.raises(InvalidContractError) as refused:
+        load_contract(GOOD.replace("name: order", f'name: "{name}"'))
+
+    assert "schema.1.name: the name of a column must be at most 128 letters" in str(refused.value)
+    assert "renamed at its source, or be part of a struct" in str(refused.value)
 
 
 def test_refuses_a_combination_without_a_file_too():

@@ -70,6 +70,24 @@ def test_cuts_records_with_their_exact_text(api: Api) -> None:
     assert [p.records for p in api.pages()] == [[b'{"b": 1.10, "a":12345678901234567890123}']]
 
 
+HALF = rb'{"a": "\ud83d<half pair 0>\\ud83d"}'
+
+
+def test_a_record_that_is_no_text_is_cut_as_it_was_received(api: Api) -> None:
+    """The merge rejects it; its neighbours load."""
+    records = [b'{"a":1}', HALF, b'{"a":"\xff"}', rb'{"\uDE00":{"b":"\ud83d\ude00"}}', b'{"a":2}']
+    api.serve(lambda _: Response(b'\xef\xbb\xbf{"items": [' + b", ".join(records) + b"]}"))
+
+    assert [page.records for page in api.pages()] == [records]
+
+
+def test_a_cursor_that_is_no_text_is_refused(api: Api) -> None:
+    api.serve(lambda _: Response(rb'{"items": [1], "next": "\ud83d"}'))
+
+    with pytest.raises(SourceShapeError, match="the response is not JSON"):
+        api.records({"type": "cursor", "cursor_path": "$.next", "cursor_param": "c"})
+
+
 def test_goes_on_after_any_page(api: Api) -> None:
     api.serve(lambda r: {"items": [page_of(r)], "pages": 4})
     paginator = {"type": "page_number", "total_path": "$.pages"}
@@ -101,6 +119,7 @@ def test_goes_on_after_any_page(api: Api) -> None:
         (None, lambda _: Response(b"")),
         (None, lambda _: Response(b"<html>", content_type="text/html")),
         (None, lambda _: Response(b'{"items": [1', content_type="application/json")),
+        (None, lambda _: Response(rb'{"items": ["\ud83d", NaN]}')),
         (None, lambda _: Response(status=302, headers={"Location": "/items"})),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 
 from lakekit.contract.contract import Column
 from lakekit.errors import SourceShapeError
+from lakekit.json_lines import read_fields
 from lakekit.landing.csv import csv_records
 from tests.unit.runs.kit import contract
 
@@ -28,6 +29,10 @@ def convert(body: bytes, **types: str) -> list[Any]:
         ("double", ".5", "0.5"),
         ("double", "+1e3", "1E+3"),
         ("double", "NaN", "NaN"),
+        ("double", "-Infinity", "-Infinity"),
+        ("double", "1e400", "1E+400"),
+        ("double", "1e99999999999999999999", "1e99999999999999999999"),
+        ("bigint", "\u0661\u0662", "\u0661\u0662"),
         ("boolean", "TRUE", True),
         ("boolean", "yes", "yes"),
         ("string", "12", "12"),
@@ -36,6 +41,10 @@ def convert(body: bytes, **types: str) -> list[Any]:
         ("date", "2026-01-01", "2026-01-01"),
         ("array<int>", '"[1, 2]"', ["1", "2"]),
         ("array<int>", "[1", "[1"),
+        ("array<double>", "[1e400]", ["1e400"]),
+        ("array<string>", "[NaN]", "[NaN]"),
+        ("array<string>", "[" * 100_000, "[" * 100_000),
+        ("map<string,string>", r'"{""a"":""\ud83d""}"', r'{"a":"\ud83d"}'),
     ],
 )
 def test_gives_a_cell_the_type_of_its_column(kind: str, cell: str, value: Any) -> None:
@@ -65,18 +74,27 @@ def test_never_breaks_a_line_inside_a_record() -> None:
     assert text == b'{"id":"1","a":{"x":1.10}}'
 
 
-@pytest.mark.parametrize("row", [b"1", b"1,2,3", b"1,\xff"])
-def test_a_row_that_does_not_fit_becomes_an_array_that_no_schema_takes(row: bytes) -> None:
-    (found,) = convert(b"id,a\n" + row + b"\n", id="bigint", a="string")
+@pytest.mark.parametrize(
+    ("row", "array"),
+    [
+        (b"1", b'["1"]'),
+        (b"1,2,3", b'["1", "2", "3"]'),
+        (b"1,M\xfcller", b'["1", "M\xfcller"]'),
+        (b'1,"a\n\xff\xc3\xbc\\xff"', b'["1", "a\\n\xff\xc3\xbc\\\\xff"]'),
+    ],
+)
+def test_a_row_that_is_no_record_becomes_an_array_of_its_bytes(row: bytes, array: bytes) -> None:
+    chosen = contract(columns=(Column(name="id", type="bigint"), Column(name="a", type="string")))
 
-    assert isinstance(found, list)
+    assert list(csv_records(io.BytesIO(b"id,a\n" + row + b"\n"), chosen)) == [array]
+    assert read_fields(array) is None
 
 
 def test_a_cell_may_be_as_long_as_a_text_in_a_line_that_spark_reads() -> None:
     assert convert(b"id,a\n1," + b"x" * 200_000, id="string", a="string")[0]["a"] == "x" * 200_000
 
 
-@pytest.mark.parametrize("body", [b"a,a\n1,2\n", b'a\n"x\n', b'a\n"x"y\n'])
+@pytest.mark.parametrize("body", [b"a,a\n1,2\n", b"a,\xfc\n1,2\n", b'a\n"x\n', b'a\n"x"y\n'])
 def test_refuses_what_is_no_csv(body: bytes) -> None:
     with pytest.raises(SourceShapeError):
         convert(body)

@@ -9,6 +9,7 @@ from lakekit.errors import LandingCorruptError
 from lakekit.landing.validate import validate_landing
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request
 from tests.fakes import MemoryObjectStore
+from tests.lines import BLANK, NO_RECORDS, RECORDS
 
 PREFIX = "raw/s/e/20260101_000000/"
 
@@ -65,6 +66,16 @@ def test_counts_unparseable_records_missing_keys_and_drift(contract: Contract) -
     assert result.unknown_fields == ("x", "y")
     assert result.absent_fields == ("name",)
     assert result.rejected_ratio == pytest.approx(5 / 6)
+
+
+def test_counts_as_records_what_a_merge_takes_for_records(contract: Contract) -> None:
+    store, rows = MemoryObjectStore(), len(RECORDS) + len(NO_RECORDS)
+    body = b"\n".join(BLANK + RECORDS + NO_RECORDS)
+    landing = dropped(store, "inbox/s/e/a.ndjson", body, rows, "ndjson")
+
+    result = validate_landing(store, landing, contract)
+
+    assert (result.rows, result.unparseable) == (rows, len(NO_RECORDS))
 
 
 def test_accepts_an_empty_landing(contract: Contract) -> None:

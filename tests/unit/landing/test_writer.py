@@ -47,6 +47,10 @@ def test_lands_every_record_with_its_exact_text() -> None:
     assert part.bytes == len(store.get(part.key))
 
 
+def test_lands_a_record_that_is_no_text_on_one_line() -> None:
+    assert one_line(b'{"a":\n"\\ud83d\\ud83d\\ude00\xff"}') == b'{"a":"\\ud83d\\ud83d\\ude00\xff"}'
+
+
 def test_cuts_parts_at_their_uncompressed_size() -> None:
     writer = LandingWriter(MemoryObjectStore(), PREFIX, max_part_bytes=10)
 

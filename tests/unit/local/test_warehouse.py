@@ -1,11 +1,14 @@
-"""Change sets next to a local warehouse: those that killed runs left are removed, others stay."""
+"""A local warehouse: one that cannot be opened, and change sets that killed runs left."""
 
 import os
 from datetime import timedelta
 from pathlib import Path
 from time import time
 
-from lakekit.local.warehouse import staging_of, tidy_staging
+import pytest
+
+from lakekit.errors import InvalidStepInputError
+from lakekit.local.warehouse import opened, staging_of, tidy_staging
 from lakekit.spark.session.staging import staging_of_run
 
 
@@ -41,3 +44,24 @@ def test_a_warehouse_without_change_sets_stays_as_it_is(tmp_path: Path) -> None:
 
     assert not (tmp_path / "new").exists()
     assert staging_of(tmp_path / "new") == (tmp_path / "new" / ".staging").as_uri()
+
+
+@pytest.mark.parametrize("make", [True, False])
+def test_a_warehouse_that_cannot_be_is_refused_in_one_line(tmp_path: Path, make: bool) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "catalog.db").write_text("no database" * 100)
+    places = {
+        file: "is a file; a warehouse is a folder",
+        tmp_path / "other": "no warehouse can be here: file is not a database",
+        file / "below": (
+            "no warehouse can be here: Not a directory" if make else "no warehouse here; "
+        ),
+    }
+
+    for place, reason in places.items():
+        with pytest.raises(InvalidStepInputError) as refused, opened(place, make=make):
+            pass
+        assert str(refused.value).startswith(f"{place}: {reason}")
+        assert "\n" not in str(refused.value)

@@ -38,9 +38,9 @@ class Story:
         step = PlanTables(run_id="r", source="shop", started_at=NOON, manifests=self.keys)
         plan_tables(step, self.store, Catalog())
 
-    def merged(self, name: str, **result: Any) -> None:
+    def merged(self, name: str, *, maintain: bool = False, **result: Any) -> None:
         merge = MergeResult(**{"table": f"lake.db.{name}", "run_id": "r"} | result)
-        document = MergeScd2Result(table=name, merges=(merge,))
+        document = MergeScd2Result(table=name, merges=(merge,), maintain=maintain)
         self.store.put(layout.result_key("r", "merge_scd2", name), to_json(document))
 
     def complete(
@@ -179,8 +179,9 @@ def test_a_rejected_landing_makes_the_run_partial_and_stays_pending(story: Story
     assert story.completed() == [story.keys[0]]
 
 
-def test_a_table_in_bad_health_wants_maintenance(story: Story) -> None:
-    tired = published(2, "r", parent=1)
-    tired["summary"] |= {"total-data-files": "3", "total-delete-files": "4"}
+def test_one_table_whose_merge_says_so_wants_maintenance(story: Story) -> None:
+    story.merged("orders", unchanged=1)
+    assert not story.complete().maintain
 
-    assert story.complete(orders=table(snapshot(1), tired)).maintain
+    story.merged("clients", unchanged=1, maintain=True)
+    assert story.complete().maintain

@@ -1,5 +1,6 @@
 """The jobs keep the results of their other work when a part of it fails."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -26,8 +27,8 @@ class Session:
         return self
 
 
-def merge(store: MemoryObjectStore, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
-    """Run the job with three batches, one of which fails."""
+def merge(store: MemoryObjectStore, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> None:
+    """Run the job with three batches, one of which may fail; the table wants maintenance."""
     batches = tuple(
         Batch(run_id=name, extract="full", extraction_time=NOON, files=()) for name in "abc"
     )
@@ -40,9 +41,19 @@ def merge(store: MemoryObjectStore, monkeypatch: pytest.MonkeyPatch, fails: str)
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=1, committed=True)
 
     monkeypatch.setattr(jobs, "merge_scd2", merge_scd2)
+    monkeypatch.setattr(jobs, "wants_maintenance", lambda *_, now: now == NOON)
     session: Any = Session()
-    with pytest.raises(LateExtractError, match="1 of 1 tables failed"):
-        jobs.merge_tables(session, store, ARGUMENTS)
+    error = pytest.raises(LateExtractError, match="1 of 1 tables failed")
+    with error if fails else nullcontext():
+        jobs.merge_tables(session, store, ARGUMENTS, clock=lambda: NOON)
+
+
+def test_records_whether_the_table_wants_maintenance(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryObjectStore()
+
+    merge(store, monkeypatch)
+
+    assert read_document(store, RESULT, MergeScd2Result).maintain
 
 
 def test_records_which_batches_are_merged_though_a_later_one_fails(

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from lakekit.errors import InvalidStepInputError
 from lakekit.sql import queries
 
 FIRST, LAST = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC)
@@ -109,3 +110,12 @@ def test_an_event_meets_the_version_that_was_valid_when_it_happened(engine) -> N
 
     names = [row[2] for row in engine.execute(f"{query} ORDER BY e.id, ordered_at").fetchall()]
     assert names == ["Ann", "Anna", None]
+
+
+def test_a_range_of_times_that_ends_before_it_begins_is_refused() -> None:
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+
+    with pytest.raises(InvalidStepInputError, match="the first time is after the second"):
+        queries.changes_between("people", ["id"], (late, early), columns=["id"])
+    assert queries.changes_between("people", ["id"], (early, early), columns=["id"])
+    assert queries.changes_between("people", ["id"], (":a", ":b"), columns=["id"])

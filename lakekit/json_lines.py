@@ -1,0 +1,83 @@
+r"""The rule of a landed line: one object of JSON by RFC 8259, in UTF-8.
+
+Extraction, validation and merge go by it.
+
+RFC 8259 lets an escape name half of a surrogate pair, as `"\ud83d"` does. That is no character, and
+UTF-8 cannot hold it: it would become another one, and two keys the same. So such a line is none.
+"""
+
+import re
+
+import msgspec
+
+BYTE_ORDER_MARK = "\ufeff"
+BLANK = " \t\r\n"
+# RFC 8259 leaves these limits to who reads. Levels of a record, itself among them; digits of a
+# number, those of its exponent among them.
+MOST_LEVELS = 500
+MOST_DIGITS = 100_000
+# Of Python and Java. Where a text has no escaped backslash and no whole pair any more, each escape
+# of a surrogate is half a pair.
+WHOLE_PAIRS = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+HALF_PAIR = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ESCAPES = re.compile(rf"(?:{WHOLE_PAIRS})|({HALF_PAIR})".encode())
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NUMBER = re.compile(rb"[0-9][0-9.eE+-]*")
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether a line holds nothing."""
+    return not line.strip(BLANK.encode())
+
+
+def read_fields(line: bytes) -> dict[str, bytes] | None:
+    """Return the JSON text of each field of a line, or None if the line is no record.
+
+    Of two values of one name, the last counts.
+    """
+    try:
+        line.decode()  # the parser skips over values and would not see bytes that are no UTF-8
+        fields = _FIELDS.decode(line.removeprefix(BYTE_ORDER_MARK.encode()))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if _is_beyond_limits(line):
+        return None
+    return {name: bytes(value) for name, value in fields.items()}
+
+
+def _is_beyond_limits(line: bytes) -> bool:
+    levels = line.count(b"[") + line.count(b"{")
+    if levels <= MOST_LEVELS and len(line) <= MOST_DIGITS:
+        return False
+    bare, level = _STRING.sub(b"", line), 0
+    for mark in re.findall(rb"[\[{\]}]", bare):
+        level += 1 if mark in b"[{" else -1
+        if level > MOST_LEVELS:
+            return True
+    return any(len(re.sub(rb"[^0-9]", b"", n)) > MOST_DIGITS for n in _NUMBER.findall(bare))
+
+
+class HiddenHalves:
+    """A JSON text in which a marker hides half pairs: a parser refuses the whole text for one.
+
+    text: what to parse. Its parts are restored to what was received.
+    """
+
+    def __init__(self, received: bytes) -> None:
+        self._marker = b""
+        self.text = received
+        if b"\\ud" in received or b"\\uD" in received:
+            number = 0
+            while (marker := b"<half pair %d>" % number) in received:
+                number += 1
+            self._marker = marker
+            self.text = _ESCAPES.sub(self._hide, received)
+
+    def _hide(self, found: re.Match[bytes]) -> bytes:
+        return self._marker + found[1][2:] if found[1] else found[0]
+
+    def restore(self, part: bytes) -> bytes:
+        """Return a part of the text as it was received."""
+        return part.replace(self._marker, b"\\u") if self._marker else part
