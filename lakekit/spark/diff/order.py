@@ -127,7 +127,6 @@ STAGED = {
 }  # fmt: skip
 # The resolved rows whose current version ends, one for each key.
 CLOSES = "__first AND __close_at IS NOT NULL AND __current_from IS NOT NULL"
-_WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
@@ -154,8 +153,7 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
     keys = [quote(key) for key in contract.keys]
     order = Window.partitionBy(*keys, "__rejected").orderBy("__event_time")
     so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    ahead = order.rowsBetween(1, Window.unboundedFollowing)
-    whole = order.rowsBetween(*_WHOLE)
+    whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__current_hash")).otherwise(F.lag("__state").over(order))
     known = "__state = __before"
@@ -167,7 +165,9 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
     # As a text each takes one call of Java.
     state = F.expr("if(NOT __deleted, __digest, NULL)")
     changes = f"if(__deleted, __before IS NOT NULL, __before IS NULL OR NOT ({known}))"
-    turn = F.expr("if(__changes, __event_time, NULL)")
+    time = "if(__changes, __event_time, NULL)"
+    # An aggregate of all rows ahead would be computed again for each row.
+    turn, next_turn = F.expr(time), F.expr(f"lead({time}) IGNORE NULLS").over(order)
     framed = (
         rows.withColumn("__state", state)
         .withColumns({"__before": before, "__first": first})
@@ -176,7 +176,7 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
             {
                 "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
                 "__valid_from": F.coalesce(F.max(turn).over(so_far), F.col("__current_from")),
-                "__valid_to": F.min(turn).over(ahead),
+                "__valid_to": next_turn,
                 "__close_at": F.min(turn).over(whole),
                 "__last": F.coalesce(F.lead("__changes").over(order), F.lit(True)),
                 "__current_after": F.last("__state").over(whole).isNotNull(),

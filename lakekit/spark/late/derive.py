@@ -207,21 +207,24 @@ def _with_split(events: DataFrame, at_once: WindowSpec, *, partial: bool) -> Dat
 def with_effect(placed: DataFrame, contract: Contract) -> DataFrame:
     """Add whether each event is `__effective`, and the state of its key before it (`__before`).
 
-    A record is always effective. Presence is only if the key is deleted; absence only if the key is
-    there, with a content within the scopes of the extract. An event that is not first at its time
-    (`__rank`) is not.
+    A record is always effective; the state before it is left open. Presence is only if the key is
+    deleted; absence only if the key is there, with a content within the scopes of the extract. An
+    event that is not first at its time (`__rank`) is not.
 
     Args:
         placed: Events, one first among those of a key and time.
         contract: Its keys and scopes.
     """
     state = _STATE.format(scope=_scope_type(contract))
+    # A null of a partial record may be in its scope, which then depends on what was before.
+    known = " AND ".join(f"{quote(n)} IS NOT NULL" for n in contract.history.delete_scope) or "true"
+    restarts = f"__rank = 1 AND __priority = {RECORD} AND (__deleted OR NOT __partial OR {known})"
     judged = folded(
-        placed, contract.keys, _none(state), _EFFECT.format(state=state), _step(contract, state),
-        __scope=_scope(contract),
+        placed.withColumn("__scope", _scope(contract)), contract.keys, _none(state),
+        _EFFECT.format(state=state), _step(contract, state), F.expr(restarts),
     )  # fmt: skip
     found = {f"__{name}": F.col(f"__folded.{name}") for name in ("effective", "before")}
-    return judged.withColumns(found).drop("__folded")
+    return judged.withColumns(found).drop("__folded", "__scope")
 
 
 def _scope(contract: Contract) -> Expression:
