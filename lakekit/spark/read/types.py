@@ -39,7 +39,7 @@ _FORMS = {
     "timestamp": rf"^{_DATE}({_MINUTE}({_SECOND}{_OFFSET})?)?\z",
 }
 # To try the cast to a number costs more than all else: of other texts it throws an error.
-_IS_NUMBER = f"{{0}} RLIKE {literal(r'^-?[0-9]+\z')}"
+_IS_NUMBER = "{0} RLIKE " + literal(r"^-?[0-9]+\z")
 # Seconds since 1970 of the years 0001 to 9999.
 _SECONDS = "BETWEEN -62135596800 AND 253402300799"
 _IS_NO_TEXT_OF_A_TIME = "({0} IS NOT NULL AND {1} IS NULL)"
