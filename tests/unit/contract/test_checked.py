@@ -39,7 +39,7 @@ def test_it_is_refused_with_the_other_faults_of_the_file() -> None:
     [
         ("name: op,", "name: 3,", "schema.1.name"),
         ("type: string", "type: strng", "schema.1.type"),
-        ("apply_as_deletes: op", "apply_as_deletes: [op]", "history.apply_as_deletes: Input"),
+        ("apply_as_deletes: op", "apply_as_deletes: [op]", "history.apply_as_deletes: must"),
     ],
 )
 def test_it_is_not_judged_by_what_did_not_parse(old: str, new: str, fault: str) -> None:
