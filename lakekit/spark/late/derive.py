@@ -216,9 +216,7 @@ def with_effect(placed: DataFrame, contract: Contract) -> DataFrame:
         contract: Its keys and scopes.
     """
     state = _STATE.format(scope=_scope_type(contract))
-    # A null of a partial record may be in its scope, which then depends on what was before.
-    known = " AND ".join(f"{quote(n)} IS NOT NULL" for n in contract.history.delete_scope) or "true"
-    restarts = f"__rank = 1 AND __priority = {RECORD} AND (__deleted OR NOT __partial OR {known})"
+    restarts = f"__rank = 1 AND __priority = {RECORD}"
     judged = folded(
         placed.withColumn("__scope", _scope(contract)), contract.keys, _none(state),
         _EFFECT.format(state=state), _step(contract, state), F.expr(restarts),
