@@ -1,4 +1,8 @@
-"""The command line: `python -m benchmarks [--quick]`, `python -m benchmarks profile ...`."""
+"""Benchmarks: `python -m benchmarks [--quick]` compares Lakekit with others.
+
+`profile` shows where the time goes. Each other command is one measurement of its own; `hot-key`
+shows how the time grows with the versions of one key, and merges batches mostly of one key.
+"""
 
 import argparse
 import json
@@ -22,10 +26,10 @@ from benchmarks.summary import across, faults, markdown, summarise
 from benchmarks.workloads import Workload, shape
 from lakekit.spark.session.jars import class_path
 
-# Measurements in processes of their own, each with its number of keys.
+# Measurements in processes of their own, each with its number of keys (versions, of a hot key).
 OTHERS = {
     "small": 10_000, "reads": 1_000_000, "cluster": 1_000_000, "layouts": 1_000_000,
-    "writing": 10_000,
+    "writing": 10_000, "hot-key": 32_000,
 }  # fmt: skip
 
 
@@ -59,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("command", nargs="?", default="run", choices=("run", "profile", *OTHERS))
     parser.add_argument("--quick", action="store_true", help="a few minutes on two cores")
-    parser.add_argument("--keys", type=int, help="current keys; the sweeps scale with it")
+    keys = "current keys, of hot-key the versions of its key; the sweeps scale with it"
+    parser.add_argument("--keys", type=int, help=keys)
     parser.add_argument("--largest", type=int, default=5_000_000, help="keys of the largest size")
     parser.add_argument("--history", type=int, help="closed versions per key: one workload only")
     parser.add_argument("--changed", type=float, help="share changed: one workload only")
@@ -111,6 +116,7 @@ def _profile(options: argparse.Namespace) -> None:
 def _alone(options: argparse.Namespace) -> dict[str, Any]:
     other = _other(options.command, options.keys or OTHERS[options.command])
     say(json.dumps(other, indent=2))
+    say(f"\n{other['text']}")
     return {"workloads": [], "others": {options.command: other}}
 
 

@@ -21,6 +21,8 @@ OF_THE_FLOOR = {"ratio_to_floor": ("seconds", 1.3), "written_to_floor": ("bytes 
 # Lakekit's seconds in one workload as a multiple of those in another, at most.
 ACROSS = {"9 / 0 closed versions": 1.1, "unchanged / 1 % changed": 0.5}
 ONE_JOB = 0.2
+# Seconds with twice the versions of a key, as a multiple, at most.
+TWICE_THE_VERSIONS = 2.3
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def _judged(summary: Mapping[str, Any]) -> Iterator[Aim]:
             yield Aim(each["what"], each["of"], ACROSS[each["what"]], False, ratio)
     if ratio := summary.get("others", {}).get("small", {}).get("ratio"):
         yield Aim("one job / a job for each table", "small", ONE_JOB, False, ratio)
+    if ratio := summary.get("others", {}).get("hot-key", {}).get("ratio"):
+        yield Aim("twice the versions of a key", "hot-key", TWICE_THE_VERSIONS, False, ratio)
 
 
 def _aims_of_workload(workload: str, entries: Mapping[str, Any]) -> Iterator[Aim]:

@@ -1,4 +1,4 @@
-"""Measurements apart from batches: many small tables, reads after many runs, a cluster.
+"""Measurements apart from batches: many small tables, reads after many runs, a cluster, a hot key.
 
 Each runs in a process of its own (`python -m benchmarks.others NAME ...`) and prints one JSON line.
 """
@@ -16,6 +16,7 @@ from benchmarks.check import check
 from benchmarks.cluster import running_cluster, spread_of
 from benchmarks.contestants import Place, open_contestant
 from benchmarks.generator import Dataset
+from benchmarks.hot_key import hot_key
 from benchmarks.layouts import layouts
 from benchmarks.places import fresh, place_of
 from benchmarks.small import merge_tables, small
@@ -28,7 +29,8 @@ SHARE = 0.25
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("name", choices=("small", "job", "reads", "cluster", "layouts", "writing"))
+    names = ("small", "job", "reads", "cluster", "layouts", "writing", "hot-key")
+    parser.add_argument("name", choices=names)
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
     parser.add_argument("--batch", type=int, default=0)
@@ -44,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "cluster": lambda: cluster(options.keys),
         "layouts": lambda: layouts(options.keys),
         "writing": lambda: writing(options.keys),
+        "hot-key": lambda: hot_key(options.keys),
     }
     sys.stdout.write(json.dumps(action[options.name]()) + "\n")
     return 0

@@ -19,7 +19,9 @@ def build(names: list[str], *, out: str | None, context: dict[str, Any], root: P
 
     from cdk.stage import LakekitStage  # noqa: PLC0415
     from lakekit.config.deployment import load_deployment  # noqa: PLC0415
+    from lakekit.config.load import check_contracts  # noqa: PLC0415
 
+    check_contracts(root / "config")
     app = App(outdir=out, context=context, analytics_reporting=False)
     environments, sources = load_deployment(root / "config")
     for name in names:

@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
+from lakekit.contract.contract import Contract
+from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
 
 Extract = Literal["full", "incremental", "changes"]
@@ -63,6 +65,19 @@ class MergeResult(MergeMetrics):
     run_id: str
     snapshot_id: int | None = None
     committed: bool = False
+
+
+def refuse_extract(contract: Contract, extract: Extract) -> None:
+    """Refuse an extract whose nulls its contract would misread, whatever asked for its merge.
+
+    Raises:
+        InvalidStepInputError: It is full, and the contract has partial records.
+    """
+    if extract == "full" and contract.history.ignore_null_updates:
+        raise InvalidStepInputError(
+            f"{contract.contract}: a null in a full extract is a value, but history."
+            "ignore_null_updates takes it for no change; merge it as incremental or changes"
+        )
 
 
 def naive_utc(time: datetime) -> datetime:

@@ -15,7 +15,7 @@ BLANK = " \t\r\n"
 # RFC 8259 leaves these limits to who reads. Levels of a record, itself among them; digits of a
 # number, those of its exponent among them.
 MOST_LEVELS = 500
-MOST_DIGITS = 100_000
+MOST_DIGITS = 10_000
 # Of Python and Java. Where a text has no escaped backslash and no whole pair any more, each escape
 # of a surrogate is half a pair.
 WHOLE_PAIRS = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"

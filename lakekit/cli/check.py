@@ -15,7 +15,8 @@ from lakekit.config.environment import (
 )
 from lakekit.config.load import derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
-from lakekit.contract.contract import Contract, load_contract
+from lakekit.contract.checked import CheckedContract
+from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
 from lakekit.models import Fault, parse_yaml
@@ -55,7 +56,7 @@ def _load(file: Path) -> Document | None:
     text, name = read_text(file), str(file)
     if file.absolute().parent.name != "environments":
         is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-        return (load_contract if is_contract else load_source)(text, name=name)
+        return (CheckedContract.from_yaml if is_contract else load_source)(text, name=name)
     if file.stem != BASE:
         return load_environment(file.stem, folder=file.parent)
     check_base(file.parent)

@@ -1,6 +1,6 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lakekit.batch import MergeResult
+from lakekit.batch import MergeResult, refuse_extract
 from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time, refuse_other_form
 from lakekit.cli.output import render_samples, say, say_rebuilt, write
 from lakekit.contract.contract import load_contract
@@ -53,6 +53,7 @@ def merge(
     """
     promise, text = read_contract(contract), read_text(contract)
     kind = extract or promise.endpoint.extract
+    refuse_extract(promise, kind)
     runs = [(time, make_batch(time, files, kind)) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
     files = [file for _, batch in runs for file in batch.files]
@@ -61,17 +62,27 @@ def merge(
         from lakekit.spark.merge_scd2 import merge_scd2  # noqa: PLC0415
         from lakekit.spark.schema.create_tables import create_or_evolve  # noqa: PLC0415
 
-        create_or_evolve(spark, promise, table)
+        if spark.catalog.tableExists(table):
+            create_or_evolve(spark, promise, table)
         landing.keep_contract(text)
         tidy_staging(warehouse)
         staging = staging_of(warehouse)
+
+        def published() -> Container[str]:
+            return published_runs(spark, table) if spark.catalog.tableExists(table) else ()
+
         for time, batch in runs:
             with naming_run(time, batch.files) as kept:
                 if promise.history.ordered_by_extraction:
                     landing.refuse_late(batch)
-                landed = landing.land(text, batch, published_runs(spark, table))
-                kept |= dict(zip(landed.files, batch.files, strict=True))
-                result = merge_scd2(spark, promise, landed, table, staging=staging)
+                try:
+                    landed = landing.land(text, batch, published())
+                    kept |= dict(zip(landed.files, batch.files, strict=True))
+                    result = merge_scd2(spark, promise, landed, table, staging=staging)
+                except Exception:
+                    if batch.run_id not in published():
+                        landing.discard(batch.run_id)
+                    raise
                 landing.mark_merged(batch.run_id)
             shown = _shown(result, promise.contract)
             say(to_json(shown) if as_json else _sentence(shown))
@@ -92,7 +103,9 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     --warehouse warehouse
     """
     promise = read_contract(contract)
-    batch = make_batch(at, [str(file) for file in input], extract or promise.endpoint.extract)
+    kind = extract or promise.endpoint.extract
+    refuse_extract(promise, kind)
+    batch = make_batch(at, [str(file) for file in input], kind)
     table = identifier(promise.contract)
     with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, UnknownSourceError
 from lakekit.models import Fault, FileModel, parse_yaml
@@ -65,6 +66,11 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
         source: tuple(each.contract for each in read_contracts(folder, source))
         for source in sorted(known & {*sources})
     }
+
+
+def check_contracts(folder: Traversable) -> None:
+    """Read all contracts, and check what only a parser of SQL can; see `read_contracts`."""
+    _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
 
 
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:

@@ -59,12 +59,28 @@ def _refused_pairs(options: Mapping[str, Any]) -> Iterator[Fault]:
             yield _fault("late_changes", "mode append inserts what is new, however late it comes")
         if scoped:
             yield _fault("late_changes", "with delete_scope it must be exact")
-    if mode == "scd1" and options["ignore_null_updates"] is True:
-        must = "scd1 keeps no version to fill a partial record from; use mode scd2"
+    partial = options["ignore_null_updates"] is True
+    if mode in ("scd1", "append") and partial:
+        must = f"{mode} keeps no version to fill a partial record from; use mode scd2"
         yield _fault("ignore_null_updates", must)
     if mode == "scd1" and scoped:
         must = "scd1 keeps no version to judge a scope by; use mode scd2, or a table per scope"
         yield _fault("delete_scope", must)
+    for option in ("apply_as_deletes", "delete_scope") if mode == "append" else ():
+        if options[option]:
+            yield _fault(option, "mode append deletes nothing; leave it out")
+    if partial and scoped:
+        yield _fault("delete_scope", "partial records are never a full extract; leave it out")
+
+
+def extract_faults(extract: object, options: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield which options of a history section have no meaning for the extracts of an endpoint."""
+    if extract == "full" and options["ignore_null_updates"] is True:
+        must = "a null in a full extract is a value; set endpoint.extract: incremental or changes"
+        yield _fault("ignore_null_updates", must)
+    if extract == "incremental" and isinstance(options["apply_as_deletes"], str):
+        must = "an incremental extract deletes nothing; set endpoint.extract: changes"
+        yield _fault("apply_as_deletes", must)
 
 
 def column_faults(columns: Sequence[NamedType]) -> Iterator[Fault]:

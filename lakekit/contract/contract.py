@@ -5,7 +5,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from lakekit.contract.checks import NamedType, column_faults, fit_faults, refuse, table_faults
+from lakekit.contract.checks import (
+    NamedType,
+    column_faults,
+    extract_faults,
+    fit_faults,
+    refuse,
+    table_faults,
+)
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.history import History, Ratio
@@ -18,8 +25,7 @@ CONTROL_COLUMNS = (
 )  # fmt: skip
 RESERVED = {
     *CONTROL_COLUMNS, "_line_hash", "_line_check", "_is_deleted", "_raw", "_raw_bytes", "_fault",
-    "_position", "_corrupt_record", "_sequence", "_op", "_partial", "_scopes", "_run_id",
-    "_arrival",
+    "_position", "_corrupt_record", "_sequence", "_op", "_scopes", "_run_id", "_arrival",
 }  # fmt: skip
 
 
@@ -85,10 +91,11 @@ class Maintenance(Model):
 
 def history_faults(history: History, columns: Sequence[Column]) -> Iterator[Fault]:
     """Yield what of a history section does not fit the schema."""
-    return fit_faults(vars(history), _named_types(columns))
+    return fit_faults(vars(history), named_types(columns))
 
 
-def _named_types(columns: Sequence[Column]) -> list[NamedType]:
+def named_types(columns: Sequence[Column]) -> list[NamedType]:
+    """Return what is checked of columns."""
     return [NamedType(column.name, column.sql_type) for column in columns]
 
 
@@ -108,9 +115,11 @@ class Contract(FileModel):
 
     @model_validator(mode="after")
     def _columns_agree(self) -> Self:
-        types, history = _named_types(self.columns), self.history
+        types, history = named_types(self.columns), self.history
         split = table_faults(self.table.partition_by, types, history.except_columns)
-        refuse([*column_faults(types), *history_faults(history, self.columns), *split])
+        extract = extract_faults(self.endpoint.extract, vars(history))
+        faults = [*column_faults(types), *history_faults(history, self.columns), *extract]
+        refuse([*faults, *split])
         return self
 
     @classmethod

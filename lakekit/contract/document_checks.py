@@ -7,6 +7,7 @@ from typing import Any
 from lakekit.contract.checks import (
     NamedType,
     column_faults,
+    extract_faults,
     fit_faults,
     names_in,
     option_faults,
@@ -26,16 +27,25 @@ def document_faults(
         broken: Where a value did not parse.
         defaults: Every option of a history section, as it is when the file does not give it.
     """
-    sound = _without(document, broken)
-    columns = _columns(document, sound)
+    sound, columns = sound_parts(document, broken)
     yield from column_faults(columns)
-    history = sound.get("history")
+    history, endpoint = sound.get("history"), sound.get("endpoint")
     options = {**defaults, **history} if isinstance(history, dict) else dict(defaults)
     if isinstance(history, dict):
         yield from option_faults(options)
         yield from fit_faults(options, columns)
+    if isinstance(history, dict) and isinstance(endpoint, dict):
+        yield from extract_faults(endpoint.get("extract", "full"), options)
     partition_by = child(sound.get("table"), "partition_by") or []
     yield from table_faults(partition_by, columns, names_in(options, "except_columns"))
+
+
+def sound_parts(
+    document: Mapping[str, Any], broken: Collection[Path]
+) -> tuple[dict[str, Any], list[NamedType]]:
+    """Return a contract file with None for each value that did not parse, and its columns."""
+    sound = _without(document, broken)
+    return sound, _columns(document, sound)
 
 
 def _without(document: Mapping[str, Any], broken: Collection[Path]) -> dict[str, Any]:

@@ -4,7 +4,8 @@
     {warehouse}/landing/{table}/{number}/    the files of one run
     {warehouse}/landing/{table}/{number}/run.json    what else a replay needs
 
-A run is landed before it is merged, and marked as merged afterwards.
+A run is landed before it is merged, and marked as merged afterwards. If the merge fails, nothing is
+kept of it.
 """
 
 import fcntl
@@ -71,10 +72,23 @@ class Landing:
                 return _kept(place, run)
             shutil.rmtree(place)
         place = self._next()
-        files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
-        run = LandedRun(contract=contract, batch=batch, files=files)
-        _write(place, run)
+        try:
+            files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
+            run = LandedRun(contract=contract, batch=batch, files=files)
+            _write(place, run)
+        except OSError:
+            # A file cannot be read, or the disk is full.
+            shutil.rmtree(place)
+            raise
         return _kept(place, run)
+
+    def discard(self, run_id: str) -> None:
+        """Remove a run whose merge has failed; with the last one the contract, too."""
+        for place, run in self._runs():
+            if run.batch.run_id == run_id and not run.merged:
+                shutil.rmtree(place)
+        if not self._runs():
+            (self.folder / CONTRACT).unlink(missing_ok=True)
 
     def refuse_late(self, batch: Batch) -> None:
         """Raise if a run that is merged was extracted after a new one.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from lakekit import layout
-from lakekit.contract.contract import Contract, load_contract
+from lakekit.contract.checked import CheckedContract
+from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError
 from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
 
@@ -109,8 +110,8 @@ def identifier(table: str) -> str:
 
 
 def read_contract(file: Path) -> Contract:
-    """Load a contract from a file."""
-    return load_contract(read_text(file), name=str(file))
+    """Load a contract from a file, and check it as `lakekit check` does."""
+    return CheckedContract.from_yaml(read_text(file), name=str(file))
 
 
 def read_text(file: Path) -> str:

@@ -1,13 +1,14 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from random import uniform
 from time import sleep
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import Batch, MergeResult, naive_utc
+from lakekit.batch import Batch, MergeResult, naive_utc, refuse_extract
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.layout import branch_name
@@ -19,7 +20,7 @@ from lakekit.spark.iceberg.table import change_properties
 from lakekit.spark.journal import Journal
 from lakekit.spark.plan.append import plan_append
 from lakekit.spark.plan.plan import Plan, plan_merge
-from lakekit.spark.run import MergeRun, read_state
+from lakekit.spark.run import MergeRun, no_table, read_state
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import session_settings, steady
 from lakekit.spark.session.staging import drop_staging, staging_of_run
@@ -47,18 +48,16 @@ def merge_scd2(
         spark: A session whose catalog holds the table.
         contract: The table's contract.
         batch: The landed records of the run.
-        table: Identifier of the table; it is made if it is absent.
+        table: Identifier of the table. It is made if it is absent, once the run is planned.
         staging: Folder for the change set, an address that Spark writes.
         tuning: What counts as small; the default fits all that was measured.
 
     Raises:
-        TooManyRejectedError, TooManyDeletedError, LateExtractError, InvariantViolatedError,
-        SchemaMismatchError: Nothing was published.
+        InvalidContractError, InvalidStepInputError, TooManyRejectedError, TooManyDeletedError,
+        LateExtractError, InvariantViolatedError, SchemaMismatchError: Nothing was published.
         CommitConflictError: Others wrote during each of five attempts. Or during ten to record that
             the run has ended a backfill: it is published then, and records it when it comes again.
     """
-    if not spark.catalog.tableExists(table):
-        create_or_evolve(spark, contract, table)
     place = staging_of_run(staging, batch.run_id)
     try:
         for attempt in range(ATTEMPTS):
@@ -79,10 +78,11 @@ def _attempt(
     spark: SparkSession, contract: Contract, batch: Batch, table: str, staging: str, tuning: Tuning
 ) -> MergeResult | None:
     """Plan and publish once; None if the table has changed in between."""
+    exists = spark.catalog.tableExists(table)
     # Before anything is read of it: a change after that stops the publishing.
     baseline = take_baseline(spark, contract, table)
-    published = published_runs(spark, table)
-    state = read_state(spark, contract, table, tuning)
+    published = published_runs(spark, table) if exists else {}
+    state = read_state(spark, contract, table, tuning) if exists else no_table(spark, contract)
     run = MergeRun(spark, contract, batch, table, staging, state, tuning)
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.
@@ -90,7 +90,7 @@ def _attempt(
         record_backfill(run)
         snapshot = published[batch.run_id].snapshot_id
         return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
-    if baseline.has_recorded(spark, batch.run_id):
+    if exists and baseline.has_recorded(spark, batch.run_id):
         record_backfill(run)
         return MergeResult(table=table, run_id=batch.run_id)
     # A run may come again that was planned before the table took another contract.
@@ -98,6 +98,12 @@ def _attempt(
     journal = Journal(run, baseline.in_progress, baseline.commits)
     with session_settings(spark, run.settings):
         plan = plan_run(run, journal, published.values())
+        if not exists:
+            # Only now: a first run that is refused leaves no table.
+            create_or_evolve(spark, contract, table)
+            baseline, planned_on = take_baseline(spark, contract, table), baseline
+            if replace(baseline, schema=None) != planned_on:
+                return None
         quarantine(run, plan)
         with session_settings(spark, run.settings_to_publish(plan.rows)):
             done = publish(run, plan, journal, baseline)
@@ -122,8 +128,10 @@ def plan_run(run: MergeRun, journal: Journal, published: Iterable[PublishedRun])
     """Stage a run in the mode of its contract.
 
     Raises:
-        TooManyRejectedError, TooManyDeletedError, LateExtractError: The run is refused.
+        InvalidStepInputError, TooManyRejectedError, TooManyDeletedError, LateExtractError: The run
+            is refused.
     """
+    refuse_extract(run.contract, run.batch.extract)
     history = run.contract.history
     if history.mode == "append":
         return plan_append(run)

@@ -18,7 +18,7 @@ from lakekit.spark.iceberg.published_runs import published_runs
 from lakekit.spark.journal import Journal
 from lakekit.spark.merge_scd2 import plan_run
 from lakekit.spark.plan.plan import Plan
-from lakekit.spark.run import MergeRun, TableState, backfilled_columns, read_state
+from lakekit.spark.run import MergeRun, TableState, backfilled_columns, no_table, read_state
 from lakekit.spark.schema.conform import dropped_names
 from lakekit.spark.schema.describe import describe_table, newest_extraction
 from lakekit.spark.schema.display import collect_shown
@@ -31,7 +31,7 @@ from lakekit.sql.evolve import evolve_table
 from lakekit.sql.identifiers import quote
 from lakekit.sql.renames import recorded_renames
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import control_ddl, marks
+from lakekit.sql.tables import marks
 
 Samples = dict[str, list[dict[str, Any]]]
 
@@ -83,9 +83,9 @@ def preview_merge(
         return Preview(done.model_copy(update={"snapshot_id": snapshot}), merged=True)
     if baseline and baseline.has_recorded(spark, batch.run_id):
         return Preview(done, merged=True)
-    evolves: tuple[str, ...] = ()
     place = staging_of_run(staging, batch.run_id)
-    state = TableState(_no_versions(spark, contract), marks_deletes=marks(contract))
+    evolves: tuple[str, ...] = ()
+    state = no_table(spark, contract)
     if exists:
         evolves, state = _evolved(spark, contract, table)
     run = MergeRun(spark, contract, batch, table, place, state)
@@ -98,13 +98,6 @@ def preview_merge(
         return Preview(result, not exists, evolves, samples=samples)
     finally:
         drop_staging(spark, place)
-
-
-def _no_versions(spark: SparkSession, contract: Contract) -> DataFrame:
-    """Return no versions, in the schema of the contract."""
-    types = {column.name: column.type for column in contract.stored} | control_ddl(contract)
-    ddl = ", ".join(f"{quote(name)} {type_}" for name, type_ in types.items())
-    return spark.createDataFrame([], ddl)
 
 
 def _evolved(
@@ -120,7 +113,7 @@ def _evolved(
     state = read_state(spark, contract, table)
     versions = state.versions
     dropped = [versions.schema[name] for name in dropped_names(versions, contract)]
-    fields = _no_versions(spark, contract).schema.fields
+    fields = no_table(spark, contract).versions.schema.fields
     versions = versions.to(StructType([*fields, *dropped]))
     if any(statement.startswith("UPDATE ") for statement in evolves):
         versions = versions.withColumn("_row_hash", F.expr(row_hash(contract.tracked)))

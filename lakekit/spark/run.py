@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, naive_utc
 from lakekit.contract.contract import Contract
 from lakekit.spark.iceberg.table import current_file_sizes, load_table, properties_of
-from lakekit.spark.schema.conform import as_contract
+from lakekit.spark.schema.conform import as_contract, no_rows
 from lakekit.spark.session.tuning import (
     INTERPRETED,
     PLANNED_ONCE,
@@ -20,7 +20,7 @@ from lakekit.spark.session.tuning import (
 from lakekit.sql.added_columns import AddedColumn, added_columns
 from lakekit.sql.identifiers import ntz_literal, quote, quote_table
 from lakekit.sql.line_hash import parse_fingerprint
-from lakekit.sql.tables import marks
+from lakekit.sql.tables import control_ddl, first_properties, marks
 from lakekit.table_properties import line_digests
 
 
@@ -78,6 +78,18 @@ def read_state(
     )
 
 
+def no_table(spark: SparkSession, contract: Contract) -> TableState:
+    """Return the state of a table that is yet to be made by its contract."""
+    own = {name: ddl.partition(" COMMENT ")[0] for name, ddl in control_ddl(contract).items()}
+    types = {column.name: column.type for column in contract.stored} | own
+    return TableState(
+        versions=no_rows(spark, types),
+        columns=[*types],
+        properties=first_properties(contract),
+        marks_deletes=marks(contract),
+    )
+
+
 def backfilled_columns(
     contract: Contract, properties: Mapping[str, str]
 ) -> tuple[AddedColumn, ...]:
@@ -117,11 +129,6 @@ class MergeRun:
     def full(self) -> bool:
         """Whether the run is a full extract."""
         return self.batch.extract == "full"
-
-    @property
-    def partial(self) -> bool:
-        """Whether a null in a record of the run means "not changed"."""
-        return self.contract.history.ignore_null_updates and self.batch.extract == "changes"
 
     @property
     def fingerprint(self) -> str:

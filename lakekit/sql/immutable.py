@@ -80,7 +80,7 @@ def _other_rows(contract: Contract, before: ContractProperty) -> list[str]:
         faults.append(f"deletes: {before.deletes} cannot become {history.deletes}")
     # The journal has every partial record, but only those whole records that no version shows.
     was, becomes = before.ignore_null_updates, history.ignore_null_updates
-    if was != becomes and before.mode == history.mode == "scd2" and history.keeps_journal:
+    if was != becomes and history.mode == "scd2" and history.keeps_journal:
         words = [str(each).lower() for each in (was, becomes)]
         faults.append(f"ignore_null_updates: {words[0]} cannot become {words[1]}")
     return faults

@@ -21,17 +21,8 @@ _NOT_OF_A_LINE = {
 }  # fmt: skip
 
 
-def line_digest(contract: Contract, fingerprint: str) -> list[str]:
-    """Return the expressions of the two halves over `__raw`; null for partial records.
-
-    What a partial record becomes depends on the record before it, not on its line alone.
-
-    Args:
-        contract: What the line is parsed by.
-        fingerprint: See `parse_fingerprint`.
-    """
-    if contract.history.ignore_null_updates:
-        return [f"CAST(NULL AS bigint) AS {quote(name)}" for name in DIGEST]
+def line_digest(fingerprint: str) -> list[str]:
+    """Return the expressions of the two halves over `__raw`; see `parse_fingerprint`."""
     return [f"xxhash64({_seed(fingerprint, n)}L, __raw) AS {quote(n)}" for n in DIGEST]
 
 

@@ -6,7 +6,6 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
 from lakekit.sql.identifiers import quote_table
 from lakekit.sql.row_hash import row_hash
-from lakekit.sql.tables import marks
 from lakekit.table_properties import TRACKED
 
 _Fields = tuple[object, ...]
@@ -32,9 +31,8 @@ def must_rehash(contract: Contract, known: set[str], properties: Mapping[str, st
 
 def rehash(contract: Contract, table: str) -> str:
     """Return the statement that hashes current versions again; it opens no version."""
-    current = "`_is_current`" + (" AND NOT `_is_deleted`" if marks(contract) else "")
     hashed = row_hash(contract.tracked)
-    return f"UPDATE {quote_table(table)} SET `_row_hash` = {hashed} WHERE {current}"
+    return f"UPDATE {quote_table(table)} SET `_row_hash` = {hashed} WHERE `_is_current`"
 
 
 def _fields(kind: SqlType) -> _Fields:

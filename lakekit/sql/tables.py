@@ -52,7 +52,6 @@ JOURNAL_DDL = {
         "merged into scd1), present (a full extract held the key), present_unrecorded (it held the "
         "key, but no record of its time)'"
     ),
-    "_partial": "boolean COMMENT 'Whether a null in the record means not changed'",
     "_scopes": "array<string> COMMENT 'Of a full extract: its values of delete_scope'",
     "_ingested_at": "timestamp_ntz COMMENT 'Extraction time of the run, UTC'",
     "_run_id": "string",
@@ -95,10 +94,14 @@ def create_table(contract: Contract, table: str) -> str:
     columns = [*_columns(contract), *(f"{quote(name)} {ddl}" for name, ddl in control.items())]
     current = ["`_is_current`"] if "_is_current" in control else []
     partition = [*current, *map(partition_field, contract.table.partition_fields)]
+    return _create(table, columns, partition, first_properties(contract), contract.description)
+
+
+def first_properties(contract: Contract) -> dict[str, str]:
+    """Return the Iceberg properties of a new history table."""
     # An empty table has no version without a digest.
     digests = LineDigestsProperty(fingerprint=parse_fingerprint(contract))
-    properties = table_properties(contract) | LINE_DIGESTS.write(digests)
-    return _create(table, columns, partition, properties, contract.description)
+    return table_properties(contract) | LINE_DIGESTS.write(digests)
 
 
 def set_properties(table: str, properties: Mapping[str, str]) -> str:

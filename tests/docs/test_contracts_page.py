@@ -11,7 +11,7 @@ import pytest
 
 from lakekit import table_properties
 from lakekit.batch import MergeResult
-from lakekit.contract.checks import option_faults
+from lakekit.contract.checks import extract_faults, option_faults
 from lakekit.contract.history import History
 from lakekit.sql.tables import JOURNAL_DDL, Op
 from lakekit.table_properties import ContractProperty, Property
@@ -24,6 +24,12 @@ JOURNAL = PAGE[PAGE.index("#### The change journal") : PAGE.index("#### Rejectin
 PROPERTIES = PAGE[PAGE.index("### What Lakekit records") : PAGE.index("## maintenance")]
 PAIRS = [
     {"mode": "scd1", "ignore_null_updates": True},
+    {"mode": "append", "ignore_null_updates": True},
+    {"mode": "append", "apply_as_deletes": "op = 'D'"},
+    {"mode": "append", "delete_scope": ["tenant"]},
+    {"ignore_null_updates": True, "delete_scope": ["tenant"]},
+    {"extract": "full", "ignore_null_updates": True},
+    {"extract": "incremental", "apply_as_deletes": "op = 'D'"},
     {"mode": "scd1", "delete_scope": ["tenant"]},
     {"mode": "scd1", "deletes": "mark"},
     {"mode": "append", "deletes": "mark"},
@@ -68,7 +74,8 @@ def test_every_count_of_a_merge_is_described() -> None:
 def message_of(pair: dict[str, Any]) -> str:
     """Return why two options are refused together."""
     defaults = {name: field.default for name, field in History.model_fields.items()}
-    [fault] = option_faults(defaults | {"keys": ["id"]} | pair)
+    options = defaults | {"keys": ["id"]} | pair
+    [fault] = [*option_faults(options), *extract_faults(pair.get("extract"), options)]
     return str(fault).partition(": ")[2]
 
 

@@ -1,7 +1,8 @@
 """Which runs and records count, and the whole table after them: the entrance of the model.
 
 A run is stopped, and changes nothing, if it would delete too much, if it has null keys where they
-must fail, or if it is older than a merged one where nothing but its extraction time orders it.
+must fail, if it is older than a merged one where nothing but its extraction time orders it, or if
+it is a full extract where records are partial.
 A record is quarantined if a value is bad, if its key or sequence is null, or if it is late where
 late changes are not exact.
 It still shows that its key is present. A record is late if it is not after the newest record of its
@@ -99,6 +100,8 @@ def _without_repeats(run: Run, before: Sequence[Run], options: Options) -> Run:
 
 
 def _stopped(run: Run, passed: Sequence[Run], options: Options) -> bool:
+    if options.ignore_null_updates and run.kind == "full":
+        return True
     if options.null_keys == "fail" and any(key_of(r, options) is None for r in run.records):
         return True
     if options.sequence_by is None and any(run.time < other.time for other in passed):

@@ -19,7 +19,7 @@ def upserted(runs: Sequence[Run], options: Options) -> list[Row]:
             found = versions(history, columns, options)
             latest: Any = found[-1] if found and found[-1][1] is None else None
         else:
-            latest = (history[-1][0], None, history[-1][1]) if history else None
+            latest = (history[-1][0], None, history[-1][1], False) if history else None
         if latest is not None and latest[2] is not None:
             rows.append(row(name, columns, options, latest))
     return rows

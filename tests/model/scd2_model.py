@@ -49,6 +49,7 @@ class Also(dict[str, Any]):
 
 
 State = tuple[Any, Record | None]  # from this event time on: a record, or None for deleted
+Version = tuple[Any, Any, Record, bool]  # from, to or None, content, whether it says deleted
 Scopes = set[tuple[Hashable, ...]]
 
 
@@ -57,7 +58,7 @@ class Journal:
     """The records and presences of one key, by event time."""
 
     name: Record = field(default_factory=dict)  # the key columns
-    records: dict[Any, tuple[Any, Record | None, bool]] = field(default_factory=dict)
+    records: dict[Any, tuple[Any, Record | None]] = field(default_factory=dict)
     presences: dict[Any, tuple[Any, Record, bool]] = field(default_factory=dict)
 
 
@@ -76,10 +77,9 @@ def collect(runs: Sequence[Run], options: Options) -> dict[Key, Journal]:
             rank = (tie, run.time, arrival, position)
             counts = position < len(run.records)
             if counts and (event_time not in known.records or rank >= known.records[event_time][0]):
-                partial = options.ignore_null_updates and run.kind == "changes"
                 before = known.records[event_time][1] if event_time in known.records else None
                 counted = None if deleted else without_repeats(record, before)
-                known.records[event_time] = (rank, counted, partial)
+                known.records[event_time] = (rank, counted)
             if run.kind == "full" and event_time <= run.time:
                 seen = (event_time, tie, arrival, position)
                 if run.time not in known.presences or seen >= known.presences[run.time][0]:
@@ -112,8 +112,8 @@ def states(journal: Journal, absent: dict[Any, list[Scopes]], options: Options) 
     for event_time in sorted({*journal.records, *journal.presences, *absent}):
         current = next((r for _, r in reversed(found) if not isinstance(r, Also)), None)
         if event_time in journal.records:
-            _, record, partial = journal.records[event_time]
-            if record is not None and partial and current is not None:
+            _, record = journal.records[event_time]
+            if record is not None and options.ignore_null_updates and current is not None:
                 record = filled(record, current)
             found.append((event_time, record))
         elif event_time in journal.presences:
@@ -143,14 +143,12 @@ def states_by_key(runs: Sequence[Run], options: Options) -> dict[Key, tuple[Reco
     return table
 
 
-def versions(
-    history: list[State], columns: Sequence[str], options: Options
-) -> list[tuple[Any, Any, Record | None]]:
-    """Collapse equal neighbours into versions (from, to or None, content or None: deleted)."""
+def versions(history: list[State], columns: Sequence[str], options: Options) -> list[Version]:
+    """Collapse equal neighbours into versions; one that says deleted has what it ended."""
     found: list[list[Any]] = []
     for event_time, record in history:
         last = found[-1] if found and found[-1][1] is None else None
-        current = last[2] if last else None
+        current = last[2] if last and not last[3] else None
         if isinstance(record, Also):
             if current is not None and alike(current, record, columns):
                 known = {n: v for n, v in record.items() if current.get(n) is UNKNOWN}
@@ -163,18 +161,20 @@ def versions(
             continue
         if last is not None:
             last[1] = event_time
-        if record is not None or options.deletes == "mark":
-            found.append([event_time, None, record])
-    return [(start, end, record) for start, end, record in found]
+        if record is not None:
+            found.append([event_time, None, record, False])
+        elif options.deletes == "mark":
+            found.append([event_time, None, current, True])
+    return [(start, end, record, deleted) for start, end, record, deleted in found]
 
 
-def row(name: Record, columns: Sequence[str], options: Options, version: Any) -> Row:
+def row(name: Record, columns: Sequence[str], options: Options, version: Version) -> Row:
     """Return a version as the table shows it."""
-    start, end, record = version
-    known = {name: value for name, value in (record or {}).items() if value is not UNKNOWN}
+    start, end, record, deleted = version
+    known = {name: value for name, value in record.items() if value is not UNKNOWN}
     values = {column: known.get(column) for column in columns}
     shown = {**name, **values, "_valid_from": start, "_valid_to": end, "_is_current": end is None}
-    return {**shown, "_is_deleted": record is None} if options.deletes == "mark" else shown
+    return {**shown, "_is_deleted": deleted} if options.deletes == "mark" else shown
 
 
 def derive(runs: Sequence[Run], options: Options) -> dict[Key, list[Row]]:

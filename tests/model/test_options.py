@@ -19,17 +19,27 @@ def marked(rows):
 
 def test_mark_opens_a_version_that_says_deleted_until_the_key_is_back():
     runs = [changes(30, rec(5, "A"), dele(8)), changes(31, rec(12, "A"))]
-    expected = [("A", 5, 8, False), (None, 8, None, True)]
+    expected = [("A", 5, 8, False), ("A", 8, None, True)]
     assert marked(history(runs[:1], MARK)) == expected
     assert history(runs[:1], MARK)[1]["k"] == 1
-    back = [("A", 5, 8, False), (None, 8, 12, True), ("A", 12, None, False)]
+    back = [("A", 5, 8, False), ("A", 8, 12, True), ("A", 12, None, False)]
     assert marked(history(runs, MARK)) == back
 
 
 def test_mark_opens_nothing_for_a_key_that_is_not_current():
     assert history([changes(30, dele(8))], MARK) == []
     twice = [changes(30, rec(5, "A"), dele(8), dele(9))]
-    assert marked(history(twice, MARK)) == [("A", 5, 8, False), (None, 8, None, True)]
+    assert marked(history(twice, MARK)) == [("A", 5, 8, False), ("A", 8, None, True)]
+
+
+def test_a_mark_keeps_what_its_version_held_when_it_ended():
+    untracked = replace(MARK, tracked=("v",))
+    runs = [changes(30, rec(5, "A", w=1), rec(7, "A", w=2), dele(9)), changes(31, rec(6, "B", w=3))]
+    shown = [(r["v"], r["w"], r["_is_deleted"]) for r in history(runs[:1], untracked)]
+    assert shown == [("A", 2, False), ("A", 2, True)]
+    late = [*runs, changes(32, rec(8, "C", w=4))]
+    shown = [(r["v"], r["w"], r["_is_deleted"]) for r in history(late, untracked)][-2:]
+    assert shown == [("C", 4, False), ("C", 4, True)]
 
 
 def test_a_version_of_nulls_is_not_a_deleted_one():
@@ -73,11 +83,17 @@ def test_a_null_in_a_partial_record_means_as_before():
     ]
 
 
-def test_nothing_is_carried_over_a_delete_nor_into_other_extracts():
+def test_nothing_is_carried_over_a_delete():
     runs = [changes(30, rec(5, "A"), dele(8), rec(9, None))]
     assert spans(history(runs, PARTIAL)) == [("A", 5, 8), (None, 9, None)]
-    whole = [changes(30, rec(5, "A")), incremental(31, rec(9, None))]
-    assert spans(history(whole, PARTIAL)) == [("A", 5, 9), (None, 9, None)]
+
+
+@pytest.mark.parametrize("by", ["s", None])
+def test_records_of_incremental_extracts_are_partial_too_and_a_full_one_is_refused(by):
+    partial = replace(PARTIAL, sequence_by=by)
+    runs = [incremental(30, rec(30, "A", w=1)), incremental(31, rec(31, None, w=2))]
+    shown = [(r["v"], r["w"]) for r in history([*runs, full(32, rec(32, None))], partial)]
+    assert shown == [("A", 1), ("A", 2)]
 
 
 def test_tie_break_columns_decide_before_the_position_and_null_is_smallest():

@@ -95,7 +95,20 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         day: ["--input", str(folder / f"{day}.ndjson"), "--at", time(day)] for day in range(1, 5)
     }
     events = ["--contract", str(folder / "events.yaml"), *runs[1]]
+    for name, old, new in (
+        ("others", "contract: people", "contract: others"),
+        ("wrong", "op = 'D'", "operation = 'D'"),
+        ("partial", "keys: [id]", "keys: [id]\n  ignore_null_updates: true"),
+    ):
+        (folder / f"{name}.yaml").write_text(CONTRACT.replace(old, new))
+    others = ["--contract", str(folder / "others.yaml")]
+    wrong = ["--contract", str(folder / "wrong.yaml"), *runs[1]]
+    partial = ["--contract", str(folder / "partial.yaml"), *runs[1], "--extract", "full"]
     lines = {
+        "wrong condition": ["merge", *wrong],
+        "plan wrong": ["plan-merge", *wrong],
+        "full of partial": ["merge", *partial],
+        "plan full": ["plan-merge", *partial],
         "plan first": ["plan-merge", *contract, *runs[1], "--json"],
         "merge": ["merge", *contract, *runs[1], *runs[2], "--json"],
         "plan third": ["plan-merge", *contract, *runs[2]],
@@ -116,6 +129,11 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
         "times": ["sql", f"SELECT {', '.join(FIRST_AND_LAST)}", "--format", "csv"],
         "journal": ["sql", "SELECT id, _op FROM people_journal WHERE id = 9", "--format", "csv"],
+        "first refused": ["merge", *others, *runs[3]],
+        "no first table": ["sql", "SELECT * FROM others"],
+        "no first landing": ["rebuild", "--table", "others"],
+        "first merged": ["merge", *others, *runs[1], *runs[3]],
+        "rebuild first": ["rebuild", "--table", "others"],
         "no table": ["rebuild", "--table", "missing"],
         "no history": ["as-of", "missing", time(1)],
         "no zone": ["as-of", "people", "2026-01-01"],
@@ -183,6 +201,30 @@ def test_an_error_of_one_of_several_runs_names_the_run_and_its_file(answers):
     (file,) = re.findall(r"--at 2026-01-03T00:00:00Z --input (\S+/3\.ndjson): ", error)
     assert f"allows 0.01: {file} line 2: does not parse" in error
     assert "landing" not in error
+
+
+def test_a_first_merge_that_is_refused_leaves_neither_a_table_nor_a_landing(answers):
+    assert "TooManyRejectedError" in answers["first refused"]["error"]
+    assert "TABLE_OR_VIEW_NOT_FOUND" in answers["no first table"]["error"]
+    assert "only merged tables can be rebuilt" in answers["no first landing"]["error"]
+
+
+def test_a_run_that_is_refused_takes_nothing_from_those_before_it(answers):
+    assert "opened 2" in answers["first merged"]["out"]
+    assert "TooManyRejectedError" in answers["first merged"]["error"]
+    assert "replayed 1 run" in answers["rebuild first"]["out"]
+
+
+@pytest.mark.parametrize("command", ["wrong condition", "plan wrong"])
+def test_a_wrong_condition_is_refused_before_anything_is_made(answers, command):
+    assert "apply_as_deletes: 'operation' is not a column of" in answers[command]["error"]
+    assert (answers[command]["code"], answers[command]["known"]) == (1, False)
+
+
+@pytest.mark.parametrize("command", ["full of partial", "plan full"])
+def test_a_full_extract_of_partial_records_is_refused_before_anything_is_made(answers, command):
+    assert "a null in a full extract is a value" in answers[command]["error"]
+    assert (answers[command]["code"], answers[command]["known"]) == (1, False)
 
 
 def test_as_of_and_changes_read_the_history(answers):

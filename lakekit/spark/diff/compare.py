@@ -135,16 +135,12 @@ def join_current(
     )
 
 
-def with_kind(
-    joined: DataFrame, contract: Contract, extracted: Expression, *, partial: bool = False
-) -> DataFrame:
+def with_kind(joined: DataFrame, contract: Contract, extracted: Expression) -> DataFrame:
     """Name what each joined row is by itself; `__kind` is one of the following.
 
     rejected (a bad record; its key is present), ignored (a delete that is not wanted), same (the
     content of the current row), deleted (absent, and deleted before), past (absent and deleted, but
     perhaps not at the time of an extract that is older than the deletion), absent, candidate.
-
-    A null of a `partial` record means "not changed".
     """
     since, deleted = F.col("__current_from"), "__absent AND __current_hash IS NULL"
     ended = F.expr("coalesce(__current_to, __current_from)")
@@ -164,18 +160,9 @@ def with_kind(
             "__kind": kind,
             "__deleted": F.coalesce("__deleted", F.lit(True)),
             "__event_time": time,
-            "__scope": _scope(contract, partial),
+            "__scope": F.expr(scope_text(contract.history.delete_scope)),
         }
     )
-
-
-def _scope(contract: Contract, partial: bool) -> Expression:
-    """Return the scope of a joined row: where a partial record has a null, the current row's."""
-    names = contract.history.delete_scope
-    if not partial or not names:
-        return F.expr(scope_text(names))
-    filled = [F.coalesce(quote(n), F.col(f"__current_row.{quote(n)}")).alias(n) for n in names]
-    return F.to_json(F.struct(*filled), {"ignoreNullFields": "false"})
 
 
 def _not_before(since: Expression, extracted: Expression) -> Expression:

@@ -32,10 +32,11 @@ class Counts:
     that a newer version contradicts. earliest: the first event time of a change.
 
     open, overwrite, assert_, delete, tombstone: records by their action; see `order`. absences:
-    keys that an extract lacks and that end. closes: current versions that end. short: new versions
-    that end. merged: records that open a version which began before. touched: keys. current_after:
-    keys with a current version at the end. rewritten: current versions that are written again.
-    ends: of `closes`, those that are not. outdone: overwrites of a version that ends.
+    keys that an extract lacks and that end. deleted: deletions that end a current version. closes:
+    current versions that end. short: new versions that end. merged: records that open a version
+    which began before. touched: keys. current_after: keys with a current version at the end.
+    rewritten: current versions that are written again. ends: of `closes`, those that are not.
+    outdone: overwrites of a version that ends.
 
     shown, shown_checks, shown_scopes, shown_newest: see `skip.lines.shown_counts`.
     """
@@ -66,6 +67,7 @@ class Counts:
     delete: int = 0
     tombstone: int = 0
     absences: int = 0
+    deleted: int = 0
     closes: int = 0
     short: int = 0
     merged: int = 0
@@ -174,10 +176,11 @@ def late_counts(ranked: str) -> list[Expression]:
 
 def action_counts() -> list[Expression]:
     """Return what is counted of resolved rows, without the rejected ones."""
-    opened = "__action = 'open'"
+    opened, known = "__action = 'open'", "__current_from IS NOT NULL"
     counted = {
         **{_field(name): f"__action = '{name}' AND NOT __absent" for name in ACTIONS},
         "absences": "__action = 'delete' AND __absent",
+        "deleted": f"__action = 'delete' AND __event_time = __close_at AND {known}",
         "closes": order.CLOSES,
         "short": f"{opened} AND __valid_to IS NOT NULL",
         "merged": f"{opened} AND __event_time != __valid_from",

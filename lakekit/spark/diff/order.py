@@ -82,17 +82,16 @@ def content_hash() -> Expression:
 def with_filled(rows: DataFrame, contract: Contract) -> DataFrame:
     """Fill the nulls of partial records from what is recorded before them, in one life of a key.
 
-    A life begins with a deletion or a complete record. The record as it came stays in `__record`.
+    A life begins with a deletion. The record as it came stays in `__record`.
 
     Args:
-        rows: With `__partial` (nulls mean "as before") and `__current_row`. Rejected rows stand by
-            themselves.
+        rows: With `__current_row`. Rejected rows stand by themselves.
         contract: Its columns.
     """
     keys = [*(F.col(quote(key)) for key in contract.keys), F.col("__reject_reason").isNotNull()]
     order = Window.partitionBy(*keys).orderBy("__event_time")
     until_here = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    begins = (F.col("__deleted") | ~F.col("__partial")).cast("int")
+    begins = F.col("__deleted").cast("int")
     within = Window.partitionBy(*keys, "__life").orderBy("__event_time")
     so_far = within.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     names = contract.content
@@ -128,7 +127,6 @@ STAGED = {
 }  # fmt: skip
 # The resolved rows whose current version ends, one for each key.
 CLOSES = "__first AND __close_at IS NOT NULL AND __current_from IS NOT NULL"
-_WHOLE = (Window.unboundedPreceding, Window.unboundedFollowing)
 
 
 def first_of(rows: DataFrame, keys: Sequence[str], *order: Expression) -> DataFrame:
@@ -155,8 +153,7 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
     keys = [quote(key) for key in contract.keys]
     order = Window.partitionBy(*keys, "__rejected").orderBy("__event_time")
     so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    ahead = order.rowsBetween(1, Window.unboundedFollowing)
-    whole = order.rowsBetween(*_WHOLE)
+    whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     first = F.row_number().over(order) == 1
     before = F.when(first, F.col("__current_hash")).otherwise(F.lag("__state").over(order))
     known = "__state = __before"
@@ -168,7 +165,9 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
     # As a text each takes one call of Java.
     state = F.expr("if(NOT __deleted, __digest, NULL)")
     changes = f"if(__deleted, __before IS NOT NULL, __before IS NULL OR NOT ({known}))"
-    turn = F.expr("if(__changes, __event_time, NULL)")
+    time = "if(__changes, __event_time, NULL)"
+    # An aggregate of all rows ahead would be computed again for each row.
+    turn, next_turn = F.expr(time), F.expr(f"lead({time}) IGNORE NULLS").over(order)
     framed = (
         rows.withColumn("__state", state)
         .withColumns({"__before": before, "__first": first})
@@ -177,7 +176,7 @@ def resolve(rows: DataFrame, contract: Contract, added: Sequence[AddedColumn] = 
             {
                 "__group": F.sum(F.col("__changes").cast("int")).over(so_far),
                 "__valid_from": F.coalesce(F.max(turn).over(so_far), F.col("__current_from")),
-                "__valid_to": F.min(turn).over(ahead),
+                "__valid_to": next_turn,
                 "__close_at": F.min(turn).over(whole),
                 "__last": F.coalesce(F.lead("__changes").over(order), F.lit(True)),
                 "__current_after": F.last("__state").over(whole).isNotNull(),
@@ -232,5 +231,5 @@ def select_staged(resolved: DataFrame, contract: Contract) -> DataFrame:
     names = [c.name for c in contract.stored]
     if "__stored" in resolved.columns:
         resolved = resolved.selectExpr("*", "__stored.*")
-    partial = ["__record", "__partial"] if contract.history.ignore_null_updates else []
+    partial = ["__record"] if contract.history.ignore_null_updates else []
     return resolved.selectExpr(*map(quote, names), *STAGED, *partial)

@@ -83,7 +83,7 @@ class Baseline:
 
 
 def take_baseline(spark: SparkSession, contract: Contract, table: str) -> Baseline:
-    """Return the baseline of a table and its journal as they are now."""
+    """Return the baseline of a table and its journal as they are now; of no table an empty one."""
     journal, head, commits = None, None, 0
     if contract.history.keeps_journal:
         journal = layout.journal_table(table)
@@ -91,6 +91,8 @@ def take_baseline(spark: SparkSession, contract: Contract, table: str) -> Baseli
         if spark.catalog.tableExists(journal):
             loaded = load_table(spark, journal)
             head, commits = main_of(loaded), commits_of(loaded)
+    if not spark.catalog.tableExists(table):
+        return Baseline(table, None, journal, head, commits=commits)
     loaded = load_table(spark, table)
     schema = loaded.schema().schemaId()
     return Baseline(table, main_of(loaded), journal, head, _branches(loaded), commits, schema)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column as Expression
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Contract
@@ -46,24 +46,8 @@ def compare_versions(resolved: DataFrame, existing: DataFrame, contract: Contrac
     A column that the contract has dropped is null in versions that are written again.
     `__same_content` marks a version whose tracked columns stay as they were.
     """
-    keys, deleted = list(contract.keys), F.col("__deleted")
-    opened = ["open", "delete"] if marks(contract) else ["open"]
-    new = resolved.where(F.col("__action").isin(opened)).select(
-        *map(quote, keys),
-        F.when(deleted, F.col("__event_time"))
-        .otherwise(F.col("__valid_from"))
-        .alias("__valid_from"),
-        "__valid_to",
-        *[F.when(~deleted, F.col(quote(name))).alias(name) for name in contract.content],
-        "_source_file",
-        "__ingested",
-        F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
-        F.coalesce("__rest", F.lit(0)).alias("__rest"),
-        "__deleted",
-        "__from_run",
-        "__opener",
-        F.lit(True).alias("__new"),
-    )
+    keys = list(contract.keys)
+    new = _new_versions(resolved, contract)
     marked = F.col("_is_deleted") if marks(contract) else F.lit(False)
     old = existing.select(
         *map(quote, keys),
@@ -76,9 +60,8 @@ def compare_versions(resolved: DataFrame, existing: DataFrame, contract: Contrac
         F.lit(True).alias("__old"),
     )
     alike = F.col("_row_hash") == F.col("__old_hash")
-    same = (F.col("__deleted") == F.col("__old_deleted")) & (
-        F.col("__deleted") | (alike & (F.col("__rest") == F.col("__old_rest")))
-    )
+    same = alike & (F.col("__rest") == F.col("__old_rest"))
+    same = same & (F.col("__deleted") == F.col("__old_deleted"))
     ends = F.col("__valid_to").eqNullSafe(F.col("__old_to"))
     change = (
         F.when(F.col("__new").isNull(), "drop")
@@ -91,6 +74,40 @@ def compare_versions(resolved: DataFrame, existing: DataFrame, contract: Contrac
     same_content = alike & ~F.col("__deleted") & ~F.col("__old_deleted")
     joined = joined.withColumn("__same_content", F.coalesce(same_content, F.lit(False)))
     return joined.drop("__new", "__old", "__old_hash", "__old_rest", "__old_deleted")
+
+
+def _new_versions(resolved: DataFrame, contract: Contract) -> DataFrame:
+    """Return the versions of re-derived keys, and whether a deletion ends each.
+
+    A version that says deleted keeps the content of the one that it ends.
+    """
+    deleted = F.col("__deleted")
+    rows = resolved.where(F.col("__action").isin("open", "delete")).withColumn(
+        "__start", F.when(deleted, F.col("__event_time")).otherwise(F.col("__valid_from"))
+    )
+    forward = Window.partitionBy(*map(quote, contract.keys)).orderBy("__start")
+    names = [*contract.content, "_row_hash", "__rest"]
+    before = F.lag(F.struct(*map(quote, names))).over(forward)
+    after = F.lead(deleted).over(forward)
+    rows = rows.withColumns({"__ended": before, "__ends_deleted": F.coalesce(after, F.lit(False))})
+    if not marks(contract):
+        rows = rows.where(~deleted)
+    content = {n: F.when(deleted, F.col("__ended")[n]).otherwise(F.col(quote(n))) for n in names}
+    return rows.withColumns(content).select(
+        *map(quote, contract.keys),
+        F.col("__start").alias("__valid_from"),
+        "__valid_to",
+        *map(quote, contract.content),
+        "_source_file",
+        "__ingested",
+        F.coalesce("_row_hash", F.lit(0)).alias("_row_hash"),
+        F.coalesce("__rest", F.lit(0)).alias("__rest"),
+        "__deleted",
+        "__ends_deleted",
+        "__from_run",
+        "__opener",
+        F.lit(True).alias("__new"),
+    )
 
 
 def _without_version() -> Expression:
@@ -111,7 +128,6 @@ def event_counts() -> list[Expression]:
     counted = {
         "unchanged": own & action.isin("assert", "overwrite"),
         "deletes": own & action.isin("delete", "tombstone"),
-        "deleted": own & (action == "delete"),
         "shown": own & (action == "open"),
         "lost_equal": (action == "lost") & equal,
         "lost_other": (action == "lost") & ~equal,
@@ -125,11 +141,13 @@ def version_counts() -> list[Expression]:
     written, same = change.isin("insert", "replace") & ~F.col("__deleted"), F.col("__same_content")
     # The record that a version begins with opens it; it may show a later one.
     opened = F.col("__opener") & ~same
+    cut = change.isin("close", "replace") & F.col("__old_to").isNull()
+    closed = ends & (cut | (change == "insert"))
     counted = {
         "opened": written & opened,
         "restored": written & ~opened & ~(same & F.col("__from_run")),
-        "cut": change.isin("close", "replace") & ends & F.col("__old_to").isNull(),
-        "short": (change == "insert") & ends,
+        "closed": closed,
+        "deleted": closed & F.col("__ends_deleted"),
         "current": (change != "drop") & ~ends,
         "changes": change != "keep",
         "inserted": change == "insert",
@@ -146,7 +164,7 @@ def rederived(
         versions=versions.where("__change != 'keep'"),
         keys=keys,
         opened=n["opened"],
-        closed=n["cut"] + n["short"],
+        closed=n["closed"],
         deleted=n["deleted"],
         unchanged=n["unchanged"] + n["shown"] - n["opened"],
         deletes=n["deletes"],

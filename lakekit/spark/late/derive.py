@@ -148,8 +148,7 @@ def _why_kept(contract: Contract) -> Expression:
     other = ~F.col("_row_hash").eqNullSafe(F.col("__before.hash")) | (
         ~F.col("__shows_later") & ~F.col("__rest").eqNullSafe(F.col("__before.rest"))
     )
-    # The content of a partial record is known only once it is filled.
-    other = other | F.lit(contract.history.ignore_null_updates) | F.col("__present_recorded")
+    other = other | F.col("__present_recorded")
     ineffective = ~F.col("__effective") & other & (F.col("__priority") == PRESENCE)
     return F.when(F.col("__rank") > 1, "lost").when(ineffective, "ineffective")
 
@@ -184,7 +183,8 @@ def ranked(events: DataFrame, contract: Contract) -> DataFrame:
             "__present_recorded": recorded,
         }
     )
-    rows = _with_split(hashed.withColumn("__gives_way", gives_way), at_once)
+    rows = hashed.withColumn("__gives_way", gives_way)
+    rows = _with_split(rows, at_once, partial=contract.history.ignore_null_updates)
     rows = rows.where("NOT __gives_way").withColumn("__content", content_hash())
     return rows.withColumns(
         {
@@ -194,12 +194,12 @@ def ranked(events: DataFrame, contract: Contract) -> DataFrame:
     )
 
 
-def _with_split(events: DataFrame, at_once: WindowSpec) -> DataFrame:
+def _with_split(events: DataFrame, at_once: WindowSpec, *, partial: bool) -> DataFrame:
     """Let a version that is split from the one before it stay so, whichever event shows it then."""
     version = F.when(F.col("__from_version"), F.struct("_row_hash", "__split"))
     events = events.withColumn("__of", F.max(version).over(at_once))
     # The content of a partial record is known only once it is filled.
-    same = F.col("__partial") | (F.col("_row_hash") == F.col("__of._row_hash"))
+    same = F.lit(partial) | (F.col("_row_hash") == F.col("__of._row_hash"))
     split = F.when(same & ~F.col("__deleted"), F.col("__of.__split"))
     return events.withColumn("__split", split).drop("__of")
 
@@ -207,21 +207,22 @@ def _with_split(events: DataFrame, at_once: WindowSpec) -> DataFrame:
 def with_effect(placed: DataFrame, contract: Contract) -> DataFrame:
     """Add whether each event is `__effective`, and the state of its key before it (`__before`).
 
-    A record is always effective. Presence is only if the key is deleted; absence only if the key is
-    there, with a content within the scopes of the extract. An event that is not first at its time
-    (`__rank`) is not.
+    A record is always effective; the state before it is left open. Presence is only if the key is
+    deleted; absence only if the key is there, with a content within the scopes of the extract. An
+    event that is not first at its time (`__rank`) is not.
 
     Args:
         placed: Events, one first among those of a key and time.
         contract: Its keys and scopes.
     """
     state = _STATE.format(scope=_scope_type(contract))
+    restarts = f"__rank = 1 AND __priority = {RECORD}"
     judged = folded(
-        placed, contract.keys, _none(state), _EFFECT.format(state=state), _step(contract, state),
-        __scope=_scope(contract),
+        placed.withColumn("__scope", _scope(contract)), contract.keys, _none(state),
+        _EFFECT.format(state=state), _step(contract, state), F.expr(restarts),
     )  # fmt: skip
     found = {f"__{name}": F.col(f"__folded.{name}") for name in ("effective", "before")}
-    return judged.withColumns(found).drop("__folded")
+    return judged.withColumns(found).drop("__folded", "__scope")
 
 
 def _scope(contract: Contract) -> Expression:
@@ -244,15 +245,14 @@ def _step(contract: Contract, state: str) -> Step:
 
     def judge(before: Expression, event: Expression) -> tuple[Expression, Expression]:
         deletes = event["__deleted"]
-        within, at = F.lit(True), event["__scope"]
+        within = F.lit(True)
         if scope:
             text = F.to_json(before["scope"], {"ignoreNullFields": "false"})
             within = event["__scopes"].isNull() | F.array_contains(event["__scopes"], text)
-            filled = [F.coalesce(at[name], before["scope"][name]).alias(name) for name in scope]
-            at = F.when(event["__partial"] & before["current"], F.struct(*filled)).otherwise(at)
         changes = F.when(deletes, before["current"] & within).otherwise(~before["current"])
         effective = (event["__rank"] == 1) & ((event["__priority"] == RECORD) | changes)
-        current = F.struct(F.lit(True), at, event["_row_hash"], event["__rest"]).cast(state)
+        hashes = (event["_row_hash"], event["__rest"])
+        current = F.struct(F.lit(True), event["__scope"], *hashes).cast(state)
         after = F.when(~effective, before).when(deletes, _none(state)).otherwise(current)
         found = F.struct(effective, before).cast(_EFFECT.format(state=state))
         return after, found

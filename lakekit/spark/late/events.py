@@ -5,7 +5,7 @@ full extracts held (the key is present or absent), and the records of the run.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -45,7 +45,6 @@ def event(contract: Contract, frame: DataFrame, **columns: Any) -> DataFrame:
         columns.get("from_journal", F.lit(False)).alias("__from_journal"),
         columns.get("from_version", F.lit(False)).alias("__from_version"),
         columns.get("split", F.lit(False)).alias("__split"),
-        columns.get("partial", F.lit(False)).alias("__partial"),
         _or_null(columns.get("scopes"), "array<string>").alias("__scopes"),
         _or_null(columns.get("arrival"), "bigint").alias(ARRIVAL),
     )
@@ -166,7 +165,7 @@ def _entries(entries: DataFrame, contract: Contract) -> DataFrame:
     """Return the journal's entries as events."""
     return event(
         contract, entries, ingested=F.col("_ingested_at"), at=F.col("_sequence"),
-        deletes=F.col("_op") == Op.DELETE, from_journal=F.lit(True), partial=F.col("_partial"),
+        deletes=F.col("_op") == Op.DELETE, from_journal=F.lit(True),
         arrival=F.coalesce(ARRIVAL, F.lit(0)),
         priority=F.when(F.col("_op") == Op.PRESENT, RECORDED_PRESENCE).otherwise(RECORD),
     )  # fmt: skip
@@ -183,7 +182,7 @@ def _records(own: DataFrame, run: MergeRun) -> DataFrame:
         contract, content, ingested=run.extracted, at=F.col("__event_time"),
         deletes=F.col("__deleted"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD),
-        from_run=~F.col("__absent"), partial=F.lit(run.partial),
+        from_run=~F.col("__absent"),
         scopes=F.when(F.col("__absent"), F.col("__scopes")) if scoped else None,
     )  # fmt: skip
 
@@ -226,7 +225,7 @@ def full_extract_events(
         .where(~F.coalesce(_had_replaced(), F.lit(False)))
         .where(~_had_no_record())
         .withColumn("__then", F.get(F.filter("__versions", _holds), F.lit(0)))
-        .withColumn("__was", _newest(F.filter("__records", _is_of_extract(contract))))
+        .withColumn("__was", _newest(F.filter("__records", _is_of_extract)))
         # A version shows the first untracked values of its time or the last, not those of then.
         .withColumn("__content", F.coalesce(was["content"], then["content"]))
     )
@@ -258,7 +257,7 @@ def _by_key(run: MergeRun, keys: DataFrame, existing: DataFrame, entries: DataFr
         "_ingested_at",
     )  # fmt: skip
     at, op = F.col("_sequence").alias("at"), F.col("_op").alias("op")
-    record = F.struct(at, op, "_run_id", "_ingested_at", hashed, "_partial", content)
+    record = F.struct(at, op, "_run_id", "_ingested_at", hashed, content)
     rows = existing.select(*names, version.alias("__version")).unionByName(
         entries.select(*names, record.alias("__record")), allowMissingColumns=True
     )
@@ -309,31 +308,18 @@ def _holds(version: Expression) -> Expression:
     return (version["_valid_from"] <= at) & (ends.isNull() | (at < ends)) & ~version["deleted"]
 
 
-def _is_of_extract(contract: Contract) -> Callable[[Expression], Expression]:
-    """Return whether a record is one that the extract held.
+def _is_of_extract(record: Expression) -> Expression:
+    """Return whether a record may be one that the extract held.
 
-    The journal of a partial history has all records, those of the extract itself too. Other
-    journals have those with the content of `__then`, between its start and `__at`.
+    It has the content of `__then`, and lies between its start and `__at`.
     """
-
-    def own(record: Expression) -> Expression:
-        complete = (record["op"] == Op.UPSERT) & ~record["_partial"]
-        return (
-            complete & (record["_ingested_at"] == F.col("__at")) & (record["at"] <= F.col("__at"))
-        )
-
-    def like(record: Expression) -> Expression:
-        start = F.col("__then._valid_from")
-        # A version that was renewed may be backfilled: the journal has the record of its start.
-        first = F.col("__then.renewed") & (record["at"] == start)
-        same = first | (record["hash"] == F.col("__then.hash"))
-        # What brought the key back has no record of that time.
-        of_then = (record["op"] == Op.UPSERT) | (
-            (record["op"] == Op.PRESENT) & (record["at"] == start)
-        )
-        return of_then & same & record["at"].between(start, F.col("__at"))
-
-    return own if contract.history.ignore_null_updates else like
+    start = F.col("__then._valid_from")
+    # A version that was renewed may be backfilled: the journal has the record of its start.
+    first = F.col("__then.renewed") & (record["at"] == start)
+    same = first | (record["hash"] == F.col("__then.hash"))
+    # What brought the key back has no record of that time.
+    of_then = (record["op"] == Op.UPSERT) | ((record["op"] == Op.PRESENT) & (record["at"] == start))
+    return of_then & same & record["at"].between(start, F.col("__at"))
 
 
 def _newest(records: Expression) -> Expression:

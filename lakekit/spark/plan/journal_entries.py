@@ -41,12 +41,6 @@ def journal_entries(
         rows = rows.withColumns(partial)
     if history.ignore_null_updates and journal.exact:
         frames.append(_entries_of_rows(run, rows))
-        if late and late.events is not None:
-            presences = late.events.where(F.col("__priority") == PRESENCE)
-            frames.append(_entries_of_events(run, presences))
-        if n.rewritten:
-            renewed = _entries_of_versions(run, _renewed(run, staged.rows, n.rewritten))
-            frames.append(renewed.where(F.col("_op") == Op.PRESENT))
     else:
         if late and late.events is not None and late.keys is not None:
             rows = rows.join(late.keys, list(contract.keys), "left_anti")
@@ -145,7 +139,6 @@ def _entries(
         "_row_hash",
         F.col(time).alias("_sequence"),
         op.alias("_op"),
-        (F.col("__partial") if "__partial" in rows.columns else F.lit(False)).alias("_partial"),
         F.lit(None).cast("array<string>").alias("_scopes"),
         ingested.alias("_ingested_at"),
         _or_null(rows, "__from_run", "boolean"),
@@ -170,7 +163,6 @@ def _without_content(run: MergeRun, rows: DataFrame, op: Op, scopes: Expression)
         F.lit(None).cast("bigint").alias("_row_hash"),
         time.alias("_sequence"),
         F.lit(op).alias("_op"),
-        F.lit(False).alias("_partial"),
         scopes.alias("_scopes"),
         time.alias("_ingested_at"),
         F.lit(False).alias("__from_run"),

@@ -138,12 +138,13 @@ def _dropped(contract: Contract, n: Counts) -> int:
 
 def _metrics(contract: Contract, n: Counts, late: Rederived) -> MergeMetrics:
     quarantined = n.rejected_late if contract.history.late_changes == "quarantine" else 0
-    # scd1 keeps only the last of several records of a key.
-    passed = n.short if contract.history.mode == "scd1" else 0
+    # scd1 keeps only the last of several records of a key, and none that a deletion follows.
+    latest = contract.history.mode == "scd1"
+    passed = n.short if latest else 0
     return MergeMetrics(
         opened=n.open - passed + late.opened,
         closed=n.closes + n.short - passed + late.closed,
-        deleted=n.absences + n.delete + late.deleted,
+        deleted=(n.deleted if latest else n.absences + n.delete) + late.deleted,
         unchanged=n.same + n.assert_ + n.overwrite + late.unchanged,
         duplicates=n.lost_equal + late.lost_equal,
         superseded=n.lost_other + passed + late.lost_other + n.rejected_late - quarantined,

@@ -99,7 +99,7 @@ def _stage(run: MergeRun, deletions: DataFrame | None, inputs: Inputs) -> Staged
     contract, state, all_rows = run.contract, run.state, inputs.all_rows
     extracted = runtime_literal(run.extracted, F.col("__current_hash").isNull())
     both = _joined(run, current, inputs)
-    kinds = with_kind(both, contract, extracted, partial=run.partial)
+    kinds = with_kind(both, contract, extracted)
     kinds = kinds.observe(joined, *joined_counts(contract, extracted))
     if not all_rows:
         kinds = kinds.where("__kind != 'same'")
@@ -121,7 +121,7 @@ def _stage(run: MergeRun, deletions: DataFrame | None, inputs: Inputs) -> Staged
     rows = rows.observe(ranked, *rank_counts())
     rows = rows.where("__rank = 1 OR __reject_reason IS NOT NULL")
     if contract.history.ignore_null_updates:
-        rows = with_filled(rows.withColumn("__partial", F.lit(run.partial)), contract)
+        rows = with_filled(rows, contract)
         rows = _with_added(rows, run)
     if state.behind:
         # A version that has ended is not closed twice.

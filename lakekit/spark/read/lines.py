@@ -29,7 +29,7 @@ def read_lines(run: MergeRun) -> DataFrame:
         `__raw`, `_source_file`, `__block_start` and `__line` (place in the file), and the digest.
     """
     spark, files = run.spark, run.batch.files
-    digest = line_digest(run.contract, run.fingerprint)
+    digest = line_digest(run.fingerprint)
     if files:
         lines = read_text(spark, _addresses(run.batch))
     else:

@@ -4,7 +4,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch, naive_utc
+from lakekit.batch import Batch, Extract, naive_utc
 from lakekit.contract.checks import FILE_POSITION
 from lakekit.contract.contract import Column, Contract
 from lakekit.json_lines import (
@@ -25,6 +25,7 @@ from lakekit.spark.read.types import (
     with_fitting,
 )
 from lakekit.spark.run import MergeRun
+from lakekit.spark.schema.condition import deletes
 from lakekit.spark.session.tuning import runtime_literal
 from lakekit.sql.identifiers import literal, ntz_literal, quote
 from lakekit.sql.line_hash import DIGEST
@@ -68,19 +69,23 @@ _WITHOUT_ZONE = (
 
 def read_records(run: MergeRun) -> DataFrame:
     """Read the records of a run; see `parse_lines`."""
-    return parse_lines(read_lines(run), run.contract)
+    return parse_lines(read_lines(run), run.contract, run.batch.extract)
 
 
-def parse_lines(lines: DataFrame, contract: Contract) -> DataFrame:
+def parse_lines(lines: DataFrame, contract: Contract, extract: Extract = "full") -> DataFrame:
     """Parse lines as records.
 
     Args:
         lines: `__raw` and more; see `read_lines`.
         contract: Its schema.
+        extract: What they are from; only those of `changes` delete their key.
 
     Returns:
-        The columns of the contract's schema, what the lines came with, and `__fault`, null for a
-        record that keeps the contract.
+        The columns of the contract's schema, what the lines came with, `__deleted` (whether it
+        deletes its key), and `__fault`, null for a record that keeps the contract.
+
+    Raises:
+        InvalidContractError: What says which records delete is no condition.
     """
     records = lines.withColumn("__text", F.expr(_TEXT)).withColumn("__text", F.expr(_TRIMMED))
     records = records.withColumn("__expected", F.expr(_SEAL))
@@ -88,9 +93,17 @@ def parse_lines(lines: DataFrame, contract: Contract) -> DataFrame:
     records = records.withColumn("__parsed", F.from_json(sealed, _schema(contract), PARSING))
     records = records.withColumn("__wrong", F.expr(_IS_NO_RECORD))
     records = with_fitting(records.selectExpr("*", "__parsed.*"), contract, text, PARSING)
-    return records.selectExpr(
+    records = records.selectExpr(
         *[f"{value_of(c)} AS {quote(c.name)}" for c in contract.columns],
         *lines.columns,
+        *["__wrong", CORRUPT, *[quote(misfit(c)) for c in checked(contract)]],
+    )
+    may_delete = extract == "changes" and contract.history.apply_as_deletes is not None
+    deleted = deletes(records, contract) if may_delete else F.lit(False)
+    return records.withColumn("__deleted", deleted).selectExpr(
+        *[quote(c.name) for c in contract.columns],
+        *lines.columns,
+        "__deleted",
         f"{_fault(contract)} AS __fault",
     )
 
@@ -136,7 +149,7 @@ def with_event(records: DataFrame, contract: Contract, batch: Batch) -> DataFram
         "__fault",
         *DIGEST,
         event_time_of(contract, batch).alias("__event_time"),
-        F.expr(f"{_deletes(contract, batch)} AS __deleted"),
+        "__deleted",
         F.expr(f"{row_hash(contract.tracked)} AS _row_hash"),
         F.expr(f"{row_hash(contract.untracked)} AS __rest"),
         F.expr(f"{tie(contract)} AS __tie"),
@@ -174,23 +187,19 @@ def sequence(column: Column) -> str:
     return f"CAST({quote(column.name)} AS timestamp_ntz)"
 
 
-def _deletes(contract: Contract, batch: Batch) -> str:
-    predicate = contract.history.apply_as_deletes
-    if batch.extract != "changes" or predicate is None:
-        return "false"
-    return f"coalesce(CAST(({predicate}) AS boolean), false)"
-
-
 def _fault(contract: Contract) -> str:
     """Return the expression of why a parsed line is rejected, or null."""
-    needed = {c.name for c in contract.columns if c.required}
-    needed |= {*contract.keys, contract.history.sequence_by or ""}
-    faults = [
-        (f"{quote(c.name)} IS NULL", f"{c.name}: required, but null")
-        for c in contract.columns
-        if c.name in needed
-    ]
-    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in checked(contract)]
+    always, misfits = {*contract.keys, contract.history.sequence_by}, checked(contract)
+    faults = []
+    for c in contract.columns:
+        lacks = [f"{quote(c.name)} IS NULL"]
+        # A value that does not fit is null by now.
+        lacks += [f"NOT {quote(misfit(c))}"] if c in misfits else []
+        # A record that deletes need not say more than which key, and when.
+        lacks += ["NOT __deleted"] if c.name not in always else []
+        if c.required or c.name in always:
+            faults.append((" AND ".join(lacks), f"{c.name}: required, but null"))
+    faults += [(quote(misfit(c)), f"{c.name}: does not fit {c.type}") for c in misfits]
     unreadable = f"(__wrong OR {CORRUPT} IS NOT NULL)"
     # Spark parses only the columns that are referred to, and finds faults in them alone.
     line = " AND ".join(f"{quote(c.name)} IS NULL" for c in contract.columns)

@@ -53,7 +53,8 @@ def first_rejected(run: MergeRun, where: str = "true") -> list[RejectedLine]:
         where: Which of them, in SQL over the columns of the contract.
     """
     lines = read_every_line(run)
-    records = parse_lines(lines, run.contract).where("__fault IS NOT NULL AND NOT __blank")
+    records = parse_lines(lines, run.contract, run.batch.extract)
+    records = records.where("__fault IS NOT NULL AND NOT __blank")
     records = with_position(with_reasons(records, run.contract).where(where), run.batch)
     rows = records.orderBy("__position").limit(FEW)
     found = rows.select("_source_file", "__block_start", "__line", "__raw", "__fault").collect()

@@ -1,6 +1,6 @@
 """Rows conform to a schema: a contract's, or a table's, which may keep more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import or_
 
@@ -48,6 +48,12 @@ def as_contract(stored: DataFrame, contract: Contract) -> DataFrame:
     return stored.to(
         StructType([StructField(f.name, types.get(f.name, f.dataType)) for f in stored.schema])
     )
+
+
+def no_rows(spark: SparkSession, types: Mapping[str, str]) -> DataFrame:
+    """Return no rows, with columns by their DDL types."""
+    nothing = spark.range(0)
+    return nothing.select(*[F.lit(None).cast(kind).alias(name) for name, kind in types.items()])
 
 
 def conform_to_table(spark: SparkSession, rows: DataFrame, table: str) -> DataFrame:

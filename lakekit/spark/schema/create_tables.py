@@ -14,6 +14,7 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, SchemaMismatchError
 from lakekit.spark.iceberg.table import change_properties, is_stale
+from lakekit.spark.schema.condition import refuse_condition
 from lakekit.spark.schema.describe import (
     columns_of,
     describe_table,
@@ -50,11 +51,13 @@ def create_or_evolve(spark: SparkSession, contract: Contract, table: str) -> Cre
         table: Its identifier, `catalog.database.table`.
 
     Raises:
+        InvalidContractError: Its condition is none; nothing is made.
         SchemaMismatchError: A column cannot become what the contract says, or the keys are others.
         CommitConflictError: Others changed it, or its column properties, in each of five attempts.
             Its journal may be evolved by then; the next attempt goes on from there.
     """
     catalog, database, name = table.split(".")
+    refuse_condition(spark, contract)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quote(catalog)}.{quote(database)}")
     if not spark.catalog.tableExists(table):
         spark.sql(create_table(contract, table))

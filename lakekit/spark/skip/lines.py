@@ -130,9 +130,6 @@ def _may_skip(run: MergeRun, current: DataFrame) -> bool:
     """Whether lines of a run can be looked up, and whether that pays."""
     if not run.full or run.is_small or run.state.behind or not run.batch.files:
         return False
-    # A null of a partial record depends on what was before it.
-    if run.contract.history.ignore_null_updates:
-        return False
     return estimated_bytes(current.drop(*LINE_COLUMNS)) in LARGE
 
 

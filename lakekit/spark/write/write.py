@@ -81,6 +81,8 @@ def _versions(run: MergeRun, plan: Plan) -> DataFrame:
     rows = _with_kept(run, plan, rows) if plan.rewrites else rows
     start = F.when(deleted, F.col("__event_time")).otherwise(F.col("__valid_from"))
     versions = _select(run, rows, start)
+    if run.state.marks_deletes and plan.metrics.deleted:
+        versions = _with_ended(run, plan, versions)
     if plan.rederived and plan.rederived.versions is not None:
         late = plan.rederived.versions.where("__change IN ('insert', 'replace')")
         late = _select(run, late, F.col("__valid_from"))
@@ -116,16 +118,27 @@ def _with_kept(run: MergeRun, plan: Plan, rows: DataFrame) -> DataFrame:
     return rows.join(held, keys, "left").withColumns(values).drop("__current")
 
 
+def _with_ended(run: MergeRun, plan: Plan, versions: DataFrame) -> DataFrame:
+    """Let a version that says deleted keep the content of the version that it ends."""
+    keys, names = run.contract.keys, [*run.contract.content, "_row_hash"]
+    content = F.struct(*map(quote, names)).alias("__ended")
+    ending = broadcast_if_small(_ending(run, plan).where("NOT __drop"), plan.touched)
+    current = run.state.current.join(ending, list(keys)).select(*run.keys, "__at", content)
+    new = versions.where("NOT _is_deleted AND _valid_to IS NOT NULL")
+    new = new.select(*run.keys, F.col("_valid_to").alias("__at"), content)
+    ended = current.unionByName(new).withColumnRenamed("__at", "_valid_from")
+    kept = {
+        name: F.when(F.col("_is_deleted"), F.col("__ended")[name]).otherwise(F.col(quote(name)))
+        for name in names
+    }
+    rows = versions.join(ended, [*keys, "_valid_from"], "left")
+    return rows.withColumns(kept).drop("__ended")
+
+
 def _select(run: MergeRun, rows: DataFrame, start: Expression) -> DataFrame:
     contract, deleted, end = run.contract, F.col("__deleted"), F.col("__valid_to")
-    content = [
-        F.col(quote(c.name))
-        if c.name in contract.keys
-        else F.when(~deleted, F.col(quote(c.name))).alias(c.name)
-        for c in contract.stored
-    ]
     return rows.select(
-        *content,
+        *[F.col(quote(c.name)) for c in contract.stored],
         # A version that a late change cuts keeps that of its own record, which ranks by it.
         F.col("__ingested").alias("_ingested_at"),
         "_source_file",

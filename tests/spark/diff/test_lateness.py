@@ -183,7 +183,7 @@ def test_a_record_that_a_version_already_shows_as_its_newest_is_not_late(load, a
     contract = cdc(late_changes="quarantine", ignore_null_updates=True)
     load_as(load, "incremental", 3, at(1, "a"), at(10, "a"), contract=contract)
 
-    done = load_as(load, "full", 5, at(10, "a"), contract=contract)
+    done = load_as(load, "changes", 5, at(10, "a"), contract=contract)
 
     assert (done.quarantined, done.unchanged) == (0, 1)
     assert_rows((1, "a", 1, None, True), columns="id, name")

@@ -92,7 +92,7 @@ def test_append_separates_ties_from_duplicates(load, spark, table):
     def counted(done):
         return done.opened, done.duplicates, done.superseded, done.quarantined
 
-    contract = cdc(mode="append")
+    contract = cdc(mode="append", apply_as_deletes=None)
     first = load_as(
         load, "incremental", 1, at(1, "a"), at(1, "b"), at(2, "c"), at(2, "c"), contract=contract
     )

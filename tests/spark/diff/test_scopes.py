@@ -90,12 +90,3 @@ def test_a_late_move_into_the_scope_of_an_extract_that_lacks_the_key_ends_there(
     load_as(load, "changes", 11, at(3, "b", seen=1), contract=scoped)
 
     assert rows("id, name, seen")[:2] == [(1, "a", 2, 1, 3, False), (1, "b", 1, 3, 10, False)]
-
-
-@pytest.mark.long
-def test_a_partial_history_knows_the_scope_of_an_absent_key(load, rows):
-    partial = cdc(ignore_null_updates=True, **SCOPE)
-    load_as(load, "changes", 4, at(1, "a", seen=1), at(2, "b"), contract=partial)
-    load_as(load, "full", 6, at(1, "z", seen=1) | {"id": 2}, contract=partial)
-
-    assert rows("id, name")[:2] == [(1, "a", 1, 2, False), (1, "b", 2, 6, False)]

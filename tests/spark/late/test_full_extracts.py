@@ -126,21 +126,6 @@ def test_an_overwritten_version_comes_back_as_the_full_extract_held_it(load, ass
 
 
 @pytest.mark.long
-def test_a_partial_history_comes_back_as_the_full_extract_held_it(load, assert_rows):
-    contract = cdc(ignore_null_updates=True)
-    load_as(load, "full", 10, at(5, "a", seen=1), at(15, "a", seen=2), contract=contract)
-    load_as(load, "changes", 11, deletion(7), at(12, "b", seen=3), contract=contract)
-
-    assert_rows(
-        (1, "a", 1, 5, 7, False),
-        (1, "a", 1, 10, 12, False),
-        (1, "b", 3, 12, 15, False),
-        (1, "a", 2, 15, None, True),
-        columns="id, name, seen",
-    )
-
-
-@pytest.mark.long
 def test_an_older_full_extract_held_a_key_that_a_newer_one_brought_back(load, assert_rows):
     load_as(load, "changes", 6, at(5, "a"))
     load_as(load, "changes", 8, deletion(7))

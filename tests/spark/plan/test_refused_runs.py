@@ -6,10 +6,12 @@ import pytest
 
 from lakekit.errors import (
     CommitConflictError,
+    InvalidContractError,
     LateExtractError,
     TooManyDeletedError,
     TooManyRejectedError,
 )
+from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.support.people import ANN, BEN, people
 from tests.spark.support.seams import around
 from tests.tiers import long
@@ -44,6 +46,94 @@ def test_too_many_bad_records_stop_the_run_and_change_nothing(load, assert_rows)
         load(2, BEN, "x", "y")
 
     assert_rows((1, "Ann", "Oslo", 1, None, True))
+
+
+SCHEMA = {
+    "name": {"type": "string", "required": True},
+    "price": {"type": "decimal(5,2)", "required": True},
+    "op": "string",
+}
+DELETING = {"sequence_by": "at", "apply_as_deletes": "op = 'D'", "except_columns": ["op"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, *map(long, [{"deletes": "mark"}, {"deletes": "ignore"}, {"late_changes": "quarantine"}])],
+)
+def test_a_record_that_deletes_needs_its_keys_and_its_time_alone(load, spark, table, options):
+    """As Debezium and DMS send it; a value that does not parse may be what says that it deletes."""
+    quality = {"max_rejected_ratio": 1}
+    contract = people(columns=SCHEMA, quality=quality, **DELETING, **options)
+    records = [{"id": n, "at": "2026-01-01", "name": "a", "price": 1} for n in range(6)]
+    load(1, *records, contract=contract, extract="changes")
+    later = {"at": "2026-01-02", "op": "D"}
+
+    done = load(
+        2,
+        {"id": 0, **later},
+        {"id": 1, **later, "name": None, "price": None},
+        {"id": 2, "op": "D"},
+        {**later, "name": "a", "price": 1},
+        {"id": 3, **later, "price": 1000},
+        {"id": 4, **later, "op": "U"},
+        {"id": 5, **later, "op": None, "name": "b"},
+        contract=contract,
+        extract="changes",
+    )
+
+    rejected = spark.table(f"{table}_quarantine").select("_fault").collect()
+    assert sorted(row[0] for row in rejected) == [
+        "at: required, but null",
+        "id: required, but null",
+        "name: required, but null; price: required, but null",
+        "price: does not fit decimal(5,2)",
+        "price: required, but null",
+    ]
+    assert (done.deletes, done.deleted) == (2, 0 if options.get("deletes") == "ignore" else 2)
+
+
+@pytest.mark.parametrize("extract", ["incremental", "full"])
+@pytest.mark.long
+def test_only_change_extracts_have_records_that_delete(load, extract):
+    contract = people(columns=SCHEMA, **DELETING)
+
+    with pytest.raises(TooManyRejectedError, match="name: required"):
+        load(1, {"id": 1, "at": "2026-01-02", "op": "D"}, contract=contract, extract=extract)
+
+
+@pytest.mark.parametrize(
+    ("contract", "records", "error"),
+    [
+        (people(apply_as_deletes="nmae = 'x'"), [ANN], "apply_as_deletes: .*UNRESOLVED_COLUMN"),
+        long(people(apply_as_deletes="name"), [ANN], "apply_as_deletes: it is string, not bool"),
+        long(people(apply_as_deletes="name ="), [ANN], "apply_as_deletes: .*PARSE_SYNTAX_ERROR"),
+        long(people(apply_as_deletes="max(id) = 1"), [ANN], "apply_as_deletes: .*GROUP BY"),
+        long(people(apply_as_deletes="deleted(id)"), [ANN], "apply_as_deletes: .*ROUTINE"),
+        long(people(), [ANN, "x", "y"], "2 of 3 records"),
+        long(people(null_keys="fail"), [ANN, {"name": "x"}], "null in their key"),
+    ],
+)
+def test_a_first_run_that_is_refused_leaves_no_table(load, plan, spark, contract, records, error):
+    before = tables(spark)
+
+    for merge in (load, plan):
+        with pytest.raises((InvalidContractError, TooManyRejectedError), match=error):
+            merge(1, *records, contract=contract, extract="changes")
+
+    assert tables(spark) == before
+
+
+def tables(spark):
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.local")
+    return {row["tableName"] for row in spark.sql("SHOW TABLES IN lake.local").collect()}
+
+
+@pytest.mark.long
+def test_no_table_is_made_by_a_wrong_condition(spark, table):
+    with pytest.raises(InvalidContractError, match="people: history"):
+        create_or_evolve(spark, people(apply_as_deletes="nmae = 'x'"), table)
+
+    assert not spark.catalog.tableExists(table)
 
 
 def test_too_many_deletes_stop_the_run_and_change_nothing(load, rows):

@@ -26,7 +26,7 @@ TOGETHER = {("all_kinds", 0): 1000}
 OF_ONE_TIME = ("keep_first", "overwrite", "partial", "mark_overwrite", "scope_tie_columns")
 SHUFFLED = ("partial",)
 # `make test-long` adds all others.
-REBUILT = ("partial_scope_mark", "latest")
+REBUILT = ("partial_mark", "latest")
 
 
 def pytest_generate_tests(metafunc):

@@ -33,7 +33,9 @@ CASES = (
 # For `make test-long` alone.
 LONG = (
     Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED, late=False),
-    Combination("partial_mark", {**CHANGES, **PARTIAL, "deletes": "mark"}, late=False, ties=False),
+    Combination(
+        "partial_mark", {**CHANGES, **PARTIAL, "deletes": "mark"}, MOVED, late=False, ties=False
+    ),
     Combination("some_tracked", {**CHANGES, **SOME_TRACKED}, late=False, ties=False),
     Combination("scope", {**CHANGES, **SCOPED}, late=False, ties=False),
     Combination("no_deletes", {**CHANGES, "deletes": "ignore"}, MOVED, late=False, ties=False),

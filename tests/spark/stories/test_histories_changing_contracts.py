@@ -54,15 +54,16 @@ def _changing(named: str, chance: random.Random) -> Iterator[Combination]:
     """Yield contracts that a table takes one after the other: `scd1` first, if at all."""
     history, kinds = HISTORY[named]
     late, scoped = "sequence_by" in history, "delete_scope" in history
-    partial = chance.random() < 0.3
-    # Neither scopes nor partial records go with scd1.
+    # Partial records are never in a full extract, and go neither with scopes nor with scd1.
+    partial = not scoped and chance.random() < 0.3
+    kinds = tuple(kind for kind in kinds if kind != "full") if partial else kinds
     turn = 0 if scoped or partial else chance.choice([0, 0, 2])
     for number in count():
         chosen = history | {
             "mode": "scd1" if number < turn else "scd2",
             "deletes": chance.choice(["close", "ignore"]),
             # With a sequence it stays.
-            "ignore_null_updates": partial if late else not turn and chance.random() < 0.3,
+            "ignore_null_updates": partial and (late or chance.random() < 0.5),
             "tie_break": chance.choice(TIES),
         }
         if late and not scoped:

@@ -24,11 +24,7 @@ QUICK = {BY_DEFAULT, "scope_tie_columns"}
 
 def pytest_generate_tests(metafunc):
     every = metafunc.config.getoption("histories") > HISTORIES
-    skipping = [
-        each
-        for each in (*DEFAULT, *LONG)
-        if "full" in each.kinds and not each.options.ignore_null_updates
-    ]
+    skipping = [each for each in (*DEFAULT, *LONG) if "full" in each.kinds]
     chosen = [each for each in skipping if every or each.name in QUICK]
     tiers = [each if each.name == BY_DEFAULT else long(each) for each in chosen]
     metafunc.parametrize("combination", tiers, ids=lambda each: each.name)

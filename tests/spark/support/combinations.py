@@ -80,7 +80,7 @@ DEFAULT = (
     Combination(
         "scope_tie_columns", {**CHANGES, **TRACKED, **SCOPED, "tie_break": ["n", "file_position"]}
     ),
-    Combination("partial_scope_mark", {**CHANGES, **PARTIAL, **SCOPED, "deletes": "mark"}),
+    Combination("partial_mark", {**CHANGES, **PARTIAL, "deletes": "mark"}, MOVED, faults=True),
     Combination("late_quarantine", {**CHANGES, "late_changes": "quarantine"}, faults=True),
     Combination("latest", {**CHANGES, "mode": "scd1"}, MOVED, faults=True),
     Combination("append", {"mode": "append", "sequence_by": "at"}, ("incremental",), ties=False),
@@ -101,8 +101,10 @@ LONG = (
     Combination("no_deletes", {**CHANGES, "deletes": "ignore"}),
     Combination("scope", {**CHANGES, **SCOPED}, faults=True),
     Combination("partial", {**CHANGES, **PARTIAL}, ONLY_CHANGES),
-    Combination("partial_faults", {**CHANGES, **PARTIAL}, faults=True),
-    Combination("partial_in_order", {**CHANGES, **PARTIAL}, late=False),
+    Combination("partial_in_order", {**CHANGES, **PARTIAL}, MOVED, late=False),
+    Combination("partial_by_extraction_time", {**PARTIAL}, ("incremental",), late=False),
+    Combination("partial_tracked", {**CHANGES, **PARTIAL, **TRACKED}, MOVED),
+    Combination("scope_tracked_mark", {**CHANGES, **TRACKED, **SCOPED, "deletes": "mark"}),
     Combination("tie_columns", {**CHANGES, "tie_break": ["n", "file_position"]}),
     Combination("late_quarantine_moved", {**CHANGES, "late_changes": "quarantine"}, MOVED),
     Combination("late_ignore", {**CHANGES, "late_changes": "ignore"}, MOVED),
@@ -122,8 +124,10 @@ LONG = (
         {**CHANGES, **TRACKED, "late_changes": "ignore", "untracked": "ignore"},
     ),
     Combination("scope_by_extraction_time", {**SCOPED}, ("full", "incremental"), late=False),
-    Combination("late_ignore_partial", {**CHANGES, **PARTIAL, "late_changes": "ignore"}),
-    Combination("late_quarantine_partial", {**CHANGES, **PARTIAL, "late_changes": "quarantine"}),
+    Combination("late_ignore_partial", {**CHANGES, **PARTIAL, "late_changes": "ignore"}, MOVED),
+    Combination(
+        "late_quarantine_partial", {**CHANGES, **PARTIAL, "late_changes": "quarantine"}, MOVED
+    ),
     Combination("by_day", {**CHANGES}, types={"at": "date"}),
     Combination("without_zone", {**CHANGES, "deletes": "mark"}, types={"at": "timestamp_ntz"}),
     # In order only: a late deletion that a full extract contradicts does not change the row.

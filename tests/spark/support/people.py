@@ -34,6 +34,8 @@ def people(
         history: the options of that section. `sequence_by` brings its column along.
     """
     sequence = history.get("sequence_by")
+    # Records of full extracts are never partial.
+    extract = "changes" if history.get("ignore_null_updates") else "full"
     known = dict(base) if sequence is None else {**base, sequence: base.get(sequence, "timestamp")}
     schema = {name: {"type": kind} for name, kind in known.items()}
     for old, new in (rename or {}).items():
@@ -48,7 +50,7 @@ def people(
         "contract": "people",
         "version": version,
         "source": "people_api",
-        "endpoint": {"path": "/people"},
+        "endpoint": {"path": "/people", "extract": extract},
         "schema": [{"name": name, **column} for name, column in schema.items()],
         "history": {"keys": ["id"], "max_deleted_ratio": 1, **history},
         "quality": quality or {"max_rejected_ratio": 0.6},

@@ -25,6 +25,14 @@ CONTROL = ("_valid_from", "_valid_to", "_is_current")
 RECORDS = ("opened", "unchanged", "duplicates", "superseded", "deletes", "quarantined")
 
 
+def _is_there(row: Row) -> bool:
+    return not row.get("_is_deleted")
+
+
+def _has_ended(row: Row) -> bool:
+    return row["_valid_to"] is not None
+
+
 @dataclass
 class Replay:
     """One table that runs are merged into."""
@@ -103,15 +111,27 @@ class Replay:
         assert done.deletes <= sum(is_delete(record, run, options) for record in run.records)
         if options.mode == "append":
             assert done.opened == len(after) - len(before)
+        if options.mode == "scd1":
+            replaced = {*self._versions(before)} - {*self._versions(after)}
+            keys = {key for key, _ in self._versions(after)}
+            assert done.closed == len(replaced)
+            assert done.deleted == len([key for key, _ in replaced if key not in keys])
         if options.mode == "scd2":
             current, ended = (
-                self._versions(after, which) - self._versions(before, which)
-                for which in (lambda row: not row.get("_is_deleted"), lambda row: row["_valid_to"])
+                {*self._versions(after, which)} - {*self._versions(before, which)}
+                for which in (_is_there, _has_ended)
             )
+            starts, ends = {*self._versions(after, _is_there)}, self._versions(after, _has_ended)
+            deleted = [
+                k
+                for k in ended
+                if _is_there(ends[k]) and (k[0], ends[k]["_valid_to"]) not in starts
+            ]
             assert len(current) <= done.opened + done.restored
-            # Without a sequence no version is cut, nor opened and closed in one run.
+            assert (done.closed, done.deleted) == (len(ended), len(deleted))
+            # Without a sequence no version is cut.
             if options.sequence_by is None:
-                assert (done.opened, done.closed) == (len(current), len(ended))
+                assert done.opened == len(current)
 
     def assert_conserved(self) -> None:
         """Compare the counts of the last run with the number of its records."""
@@ -119,11 +139,15 @@ class Replay:
         records = [getattr(done, name) for name in RECORDS]
         assert min(*records, done.closed, done.deleted, done.restored) >= 0
         assert sum(records) == len(run.records)
+        assert done.deleted <= done.closed
+        assert done.committed or not done.opened + done.closed + done.restored
 
-    def _versions(self, rows: Iterable[Row], which: Callable[[Row], Any]) -> set[Any]:
+    def _versions(
+        self, rows: Iterable[Row], which: Callable[[Row], bool] = lambda _: True
+    ) -> dict[Any, Row]:
         """Return some versions by their keys and starts."""
         keys = self.combination.options.keys
-        return {(content(row, keys), row["_valid_from"]) for row in rows if which(row)}
+        return {(content(row, keys), row["_valid_from"]): row for row in rows if which(row)}
 
     def _story(self, found: list[Row], expected: list[Row]) -> str:
         """Return the shortest history of a key that came out wrong."""

@@ -28,6 +28,7 @@ def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
         (SOURCE, "base_url:", "base_ur:", "base_url: Field required"),
         (CONTRACT, "contract: airports", "contrac: airports", "did you mean 'contract'"),
         (CONTRACT, "keys: [icao]", "keys: [nope]", "'nope' is not a column"),
+        (CONTRACT, "keys: [icao]", "keys: [icao]\n  apply_as_deletes: icao", "icao is string, not"),
     ],
 )
 def test_reports_a_fault_in_the_words_of_the_files_kind(

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from lakekit.config.load import default_folder, read_contracts, read_source, read_sources
+from lakekit.config.load import (
+    check_contracts,
+    default_folder,
+    read_contracts,
+    read_source,
+    read_sources,
+)
 from lakekit.errors import InvalidContractError, UnknownSourceError
 
 ROOT = Path(__file__).parents[3]
@@ -43,6 +49,16 @@ def test_a_broken_contract_does_not_stop_another_source(folder: Path) -> None:
     assert len(read_contracts(folder, "a")) == 1
     with pytest.raises(InvalidContractError, match=r"b_orders\.yaml: nonsense"):
         read_contracts(folder, "b")
+
+
+def test_only_a_check_reads_conditions(folder: Path) -> None:
+    file = folder / "contracts/b_orders.yaml"
+    check_contracts(folder)
+    file.write_text(file.read_text().replace("[id]}", "[id], apply_as_deletes: op = 'D'}"))
+
+    assert len(read_contracts(folder)) == 2
+    with pytest.raises(InvalidContractError, match=r"b_orders\.yaml: .* 'op' is not a column"):
+        check_contracts(folder)
 
 
 @pytest.mark.parametrize("name", ["c", "../a", "a.yaml", ""])

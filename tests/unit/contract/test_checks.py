@@ -50,11 +50,11 @@ NOT_KEPT = (
 )
 
 
-def written(**history) -> str:
+def written(extract: str = "changes", **history) -> str:
     document = {
         "contract": "people",
         "source": "people_api",
-        "endpoint": {"path": "/people"},
+        "endpoint": {"path": "/people", "extract": extract},
         "schema": [{"name": name, "type": kind} for name, kind in TYPES.items()],
         "history": {"keys": ["id"], **history},
     }
@@ -120,6 +120,50 @@ def test_scd1_has_no_versions_to_look_at(option, value):
     assert faults(mode="scd1", sequence_by="at", **{option: value}) == [LATEST[option]]
 
 
+def test_a_null_of_a_full_extract_is_a_value():
+    for given in (faults(extract="full", ignore_null_updates=True), _without_extract()):
+        assert given == [
+            "history.ignore_null_updates: a null in a full extract is a value; set "
+            "endpoint.extract: incremental or changes"
+        ]
+
+
+def _without_extract() -> list[str]:
+    text = written(ignore_null_updates=True).replace("  extract: changes\n", "")
+    with pytest.raises(InvalidContractError) as fault:
+        load_contract(text)
+    return [str(fault.value).removeprefix("contract: ")]
+
+
+def test_an_incremental_extract_deletes_nothing():
+    assert faults(extract="incremental", apply_as_deletes="n = 1") == [
+        "history.apply_as_deletes: an incremental extract deletes nothing; set endpoint.extract: "
+        "changes"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("apply_as_deletes", "n = 1"), ("delete_scope", ["n"])]
+)
+def test_append_deletes_nothing(option, value):
+    assert faults(mode="append", **{option: value}) == [
+        f"history.{option}: mode append deletes nothing; leave it out"
+    ]
+
+
+def test_append_keeps_records_as_they_came():
+    assert faults(mode="append", ignore_null_updates=True) == [
+        "history.ignore_null_updates: append keeps no version to fill a partial record from; use "
+        "mode scd2"
+    ]
+
+
+def test_absence_from_partial_records_says_nothing():
+    assert faults(ignore_null_updates=True, delete_scope=["n"]) == [
+        "history.delete_scope: partial records are never a full extract; leave it out"
+    ]
+
+
 @pytest.mark.parametrize("text", ["quarantine", "n"])
 def test_columns_decide_between_records_of_one_time(text):
     assert faults(tie_break=text) == [TIES]
@@ -166,7 +210,6 @@ def test_each_fault_is_reported_with_the_others():
         # The position does not mean a column of that name.
         {"except_columns": ["file_position"]},
         {"mode": "scd2", "ignore_null_updates": True},
-        {"mode": "append", "ignore_null_updates": True},
         {"mode": "append", "late_changes": "exact"},
         {"mode": "scd1", "late_changes": "quarantine"},
         {"untracked": "ignore", "delete_scope": ["n"]},
@@ -174,8 +217,10 @@ def test_each_fault_is_reported_with_the_others():
         PARTIAL | {"untracked": "overwrite", "track_history_except": ["n"]},
         PARTIAL | {"track_history_except": ["at"]},
         PARTIAL | {"track_history_except": ["n"], "except_columns": ["n"]},
-        PARTIAL | {"track_history_except": ["n"], "mode": "append"},
         PARTIAL,
+        PARTIAL | {"extract": "incremental"},
+        {"extract": "full", "ignore_null_updates": False, "apply_as_deletes": "n = 1"},
+        {"extract": "incremental", "delete_scope": ["n"]},
     ],
 )
 def test_accepts_what_can_be_kept(history):

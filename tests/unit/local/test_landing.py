@@ -76,6 +76,28 @@ def test_a_run_that_the_table_shows_keeps_its_place_though_its_mark_is_missing(l
     assert landing.merged_runs({"a"}) == [("old", landed)]
 
 
+def test_nothing_is_kept_of_a_run_whose_merge_has_failed(landing, tmp_path):
+    landing.keep_contract("text")
+    landing.land("text", batch(tmp_path, "a"))
+    landing.mark_merged("a")
+    landing.land("text", batch(tmp_path, "b"))
+
+    landing.discard("b")
+    landing.discard("a")
+
+    assert [run.run_id for _, run in landing.merged_runs({"b"})] == ["a"]
+    assert landing.contract() == "text"
+
+
+def test_a_first_run_that_has_failed_leaves_no_contract(landing, tmp_path):
+    landing.keep_contract("text")
+    landing.land("text", batch(tmp_path, "a"))
+
+    landing.discard("a")
+
+    assert list(landing.folder.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
