@@ -216,7 +216,7 @@ def test_a_first_merge_that_is_refused_leaves_neither_a_table_nor_a_landing(answ
 def test_a_run_that_is_refused_takes_nothing_from_those_before_it(answers):
     assert "opened 2" in answers["first merged"]["out"]
     assert "TooManyRejectedError" in answers["first merged"]["error"]
-    assert "replayed 1 run" in answers["rebuild first"]["out"]
+    assert "others: 1 runs; 0 rows missing, 0 wrong" in answers["rebuild first"]["out"]
 
 
 @pytest.mark.parametrize("command", ["wrong condition", "plan wrong"])
