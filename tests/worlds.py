@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,12 @@ class World:
         return list(found)
 
     def lease(self, owner: str | None = None) -> Any:
-        """Return the lease of the first table; with an owner, give it to him for years."""
+        """Return the lease of the first table; with an owner, give it to him for an hour."""
         key = layout.lease_key(self.table)
         if owner:
+            until = datetime.now(UTC) + timedelta(hours=1)
             held = {"table": self.table, "owner": owner, "epoch": 99,
-                    "expires_at": "2099-01-01T00:00:00Z"}  # fmt: skip
+                    "expires_at": until.isoformat()}  # fmt: skip
             self.put(key, json.dumps(held).encode())
         return self.document(key)
 
