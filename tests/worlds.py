@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from pytest_httpserver import HTTPServer
@@ -55,6 +56,9 @@ class Api:
         self.url = server.url_for("").rstrip("/")
         self.pages: dict[str, list[list[Any]]] = {}
         self.faults: list[tuple[str, int, int]] = []
+        # Answers wait for it; a test may clear it.
+        self.open = Event()
+        self.open.set()
         self.calls = 0
         server.expect_request("/", method="GET")
         server.respond_nohandler = self.answer  # type: ignore[method-assign]
@@ -65,6 +69,7 @@ class Api:
 
     def answer(self, request: Request, extra_message: str = "") -> Response:
         self.calls += 1
+        self.open.wait(60)
         table, page = request.path.strip("/"), int(request.args.get("page", "1"))
         for fault in self.faults:
             if fault[:2] == (table, page):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.golden.examples import DOCUMENTS, HANDED, PROPERTIES, SNAPSHOT
 Json = dict[str, Any]
 FOLDER = Path(__file__).parent
 MODELS: dict[str, type[BaseModel]] = {}
+# Their names are a person's or a source's, and no fields of ours.
+FREE = ("params", "properties", "resume", "failed")
 PROPERTIES_FILE, SNAPSHOT_FILE = "table_properties", "snapshot_summary"
 
 
@@ -85,3 +88,15 @@ def tolerant(schema: Any) -> Any:
         if not (key == "additionalProperties" and each is False)
         and not (key in ("description", "title") and isinstance(each, str))
     }
+
+
+def objects(value: Any) -> Iterator[Json]:
+    """Yield each object of a document that has fields of ours."""
+    if isinstance(value, list):
+        for each in value:
+            yield from objects(each)
+    if isinstance(value, dict):
+        yield value
+        for key, each in value.items():
+            if key not in FREE:
+                yield from objects(each)

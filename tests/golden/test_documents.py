@@ -18,14 +18,12 @@ from lakekit.steps.jobs import CreateTables
 from lakekit.table_properties import runs_in
 from tests.golden import releases
 from tests.golden.examples import DOCUMENTS, HANDED, PROPERTIES, SNAPSHOT
-from tests.golden.releases import MODELS, PROPERTIES_FILE, SNAPSHOT_FILE, name_of
+from tests.golden.releases import MODELS, PROPERTIES_FILE, SNAPSHOT_FILE, name_of, objects
 
 ROOT = Path(__file__).parents[2]
 NEWEST = releases.releases()[-1]
 GOLDEN = [(release, name) for release in releases.releases() for name in releases.names(release)]
 KEPT = [(release, name) for release, name in GOLDEN if name in MODELS]
-# Their names are a person's or a source's, and no fields of ours.
-FREE = ("params", "properties", "resume", "failed")
 
 Json = dict[str, Any]
 
@@ -41,18 +39,6 @@ def door(name: str, value: Json) -> BaseModel:
     assert model is LoadRequest
     start = {"run_id": "r", "started_at": "2026-01-01T00:00:00Z", "source": "shop"}
     return StartRun.from_event({**start, "request": value}).request
-
-
-def objects(value: Any) -> Iterator[Json]:
-    """Yield each object of a document that has fields of ours."""
-    if isinstance(value, list):
-        for each in value:
-            yield from objects(each)
-    if isinstance(value, dict):
-        yield value
-        for key, each in value.items():
-            if key not in FREE:
-                yield from objects(each)
 
 
 def lost(before: Any, after: Any, path: str = "") -> list[str]:
