@@ -27,6 +27,8 @@ from lakekit.runs import (
     sweep,
     validate_landing,
 )
+from lakekit.runs.documents import Newest
+from lakekit.runs.next_run import Backoff
 from lakekit.steps.functions import RouteFile
 from tests.flow.catalog import Table
 
@@ -307,4 +309,6 @@ def _() -> Patches:
         except ValidationError:
             raise LandingCorruptError(name) from None
 
-    yield Document, "parse", classmethod(parse)
+    # The checks read other documents too.
+    for model in (Backoff, Newest):
+        yield model, "parse", classmethod(parse)
