@@ -176,7 +176,7 @@ DOCUMENTS: tuple[Document, ...] = (
     ),
     Lease(table="orders", owner="r-1", epoch=3, expires_at=NOON),
     Blocked(run_id="r-1", error="LandingCorruptError", cause="missing", blocked_at=NOON),
-    Decision(reason="it was a test", decided_at=NOON),
+    Decision(reason="it was a test", decided_at=NOON, decided_by="ann"),
     Backoff(failures=2, until=NOON, run_id="r-1"),
     Newest(full=OLDER, moving=KEY),
     LandedRun(
