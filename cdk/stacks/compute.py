@@ -1,4 +1,8 @@
-"""What runs: a function for each light step, a Glue job for each Spark step."""
+"""What runs: a function for each light step, a Glue job for each Spark step, and their machines.
+
+In one stack, so that a release is deployed, or taken back, as a whole. Definitions name versions of
+functions, whose names change with each release: another stack could not import them.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,9 @@ from cdk.constructs.access import (
     grant_landing,
 )
 from cdk.constructs.bundle import function_code, library
+from cdk.constructs.definitions import TOKENS, token
+from cdk.constructs.failures import Failures
+from cdk.constructs.machine import Machine
 from cdk.constructs.spark_job import JobPackages, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
@@ -44,6 +51,7 @@ JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 HOLDERS = ("maintain_tables", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
+RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
 
 
 class ComputeStack(Stack):
@@ -83,6 +91,56 @@ class ComputeStack(Stack):
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
+        self.failures = Failures(self, "failures", environment=environment, key=storage.key)
+        self.machines = self._machines()
+
+    def _machines(self) -> dict[str, Machine]:
+        supply = self._supply()
+        # A job is called `maintain_tables` too.
+        scope = Construct(self, "machines")
+
+        def made(name: str) -> Machine:
+            machine = Machine(
+                scope, name, environment=self._environment, root=self._root, supply=supply
+            )
+            self._grant_machine(machine)
+            self.failures.alarm_time_outs(machine, name)
+            return machine
+
+        maintain_tables = made("maintain_tables")
+        supply["MaintainTablesStateMachine"] = maintain_tables.state_machine_arn
+        load_source = made("load_source")
+        maintain_tables.grant_start_execution(load_source)
+        return {"load_source": load_source, "maintain_tables": maintain_tables}
+
+    def _supply(self) -> dict[str, str]:
+        storage = self._storage
+        named = {name for tokens in TOKENS.values() for name in tokens}
+        functions = {token(step, "Function"): each for step, each in self.functions.items()}
+        return {
+            **{name: functions[name].version.function_arn for name in functions.keys() & named},
+            **{token(name, "Job"): each.job.job_name for name, each in self.jobs.items()},
+            "LandingBucket": storage.landing.bucket_name,
+            "Database": storage.database,
+            "Warehouse": storage.warehouse,
+            "FailureTopic": self.failures.topic.topic_arn,
+        }
+
+    def _grant_machine(self, machine: Machine) -> None:
+        """Allow a machine what its tokens name, and nothing else.
+
+        Of a function that is each version, also those of executions that began before.
+        """
+        tokens = TOKENS[machine.node.id]
+        functions = [
+            f"{each.function.function_arn}:*"
+            for step, each in self.functions.items()
+            if token(step, "Function") in tokens
+        ]
+        jobs = [j.job.job_arn for name, j in self.jobs.items() if token(name, "Job") in tokens]
+        for actions, resources in ((["lambda:InvokeFunction"], functions), (RUN_JOB, jobs)):
+            machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
+        self.failures.topic.grant_publish(machine)
 
     def _arguments(self, job: str) -> dict[str, str]:
         found = {"--conf": spark_conf(self._storage.warehouse)}

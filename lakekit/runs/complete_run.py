@@ -81,7 +81,7 @@ def complete_run(
     run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
     found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
     extracted = not found.failures
-    if claim and claim.tables:
+    if claim and claim.manifests:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
     for each in found.loaded:
         announce(each)

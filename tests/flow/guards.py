@@ -5,10 +5,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from pydantic import ValidationError
+
 from lakekit import layout
 from lakekit.aws import lease as lease_module
 from lakekit.aws.executions import Owners
 from lakekit.aws.lease import Lease, Leases
+from lakekit.documents import Document
+from lakekit.errors import LandingCorruptError
 from lakekit.landing import index, writer
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs import (
@@ -23,6 +27,8 @@ from lakekit.runs import (
     sweep,
     validate_landing,
 )
+from lakekit.runs.documents import Newest
+from lakekit.runs.next_run import Backoff
 from lakekit.steps.functions import RouteFile
 from tests.flow.catalog import Table
 
@@ -290,3 +296,19 @@ def _() -> Patches:
         "commit",
         lambda table, batch, run_id, base, at: commit(table, batch, run_id, table.head, at),
     )
+
+
+# Releases.
+
+
+@guard("fields of another release are ignored")
+def _() -> Patches:
+    def parse(model: type[Document], text: bytes, *, name: str) -> Document:
+        try:
+            return model.model_validate_json(text)
+        except ValidationError:
+            raise LandingCorruptError(name) from None
+
+    # The checks read other documents too.
+    for model in (Backoff, Newest):
+        yield model, "parse", classmethod(parse)

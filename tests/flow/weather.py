@@ -39,6 +39,8 @@ class Weather:
     broken: str = ""
     # Per execution: people stop it.
     stopped: float = 0
+    # Per document: its writer is of the next release, and adds fields.
+    next_release: float = 0
     jobs_at_once: int = 8
     landings_at_once: int = 1000
     merge_seconds: tuple[float, float] = field(default=(30, 300))
@@ -51,6 +53,7 @@ def draw(random: Random) -> Weather:
         page=random.choice((1000, 1000, 3)),
         event_doubled=random.choice((0, 0.2)),
         repeated=random.choice((0, 0.3)),
+        next_release=random.choice((0, 0, 0.3)),
         landings_at_once=random.choice((1000, 1000, 4)),
         merge_seconds=random.choice(((1, 5), (30, 120), (60, 160))),
     )

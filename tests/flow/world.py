@@ -26,6 +26,7 @@ from tests.flow.lake import BROKEN_TABLES, OTHER, Records
 from tests.flow.machine import Execution, StateError
 from tests.flow.store import SlowStore
 from tests.flow.weather import Weather
+from tests.golden.releases import objects
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MACHINES = ("load_source", "maintain_tables")
@@ -52,7 +53,8 @@ class World:
         self.kernel = Kernel(Random(seed + 1))
         self.trace: list[str] | None = [] if trace else None
         self.plain = MemoryObjectStore(self.clock)
-        self.store = SlowStore(self.plain, self.request, weather.page)
+        self.store = SlowStore(self.plain, self.request, self.written, weather.page)
+        self._releases = Random(seed + 3)
         self.machines = {name: Machine(self, name) for name in MACHINES}
         loads, maintenance = self.machines["load_source"], self.machines["maintain_tables"]
         owners = Owners(loads, maintenance)
@@ -118,6 +120,16 @@ class World:
         self._fault(task, f"answer to {what}")
         if self.weather.pace != "even":
             self.kernel.sleep(self._latency())
+
+    def written(self, body: bytes) -> bytes:
+        """Return a document as a release writes it, of which two are at work at once."""
+        is_document = body.startswith(b"{")
+        if not is_document or self._releases.random() >= self.weather.next_release:
+            return body
+        value = json.loads(body)
+        for each in [*objects(value)]:
+            each["of_the_next_release"] = {"a": [1]}
+        return json.dumps(value).encode()
 
     def _latency(self) -> float:
         if self.weather.pace == "even":

@@ -149,7 +149,7 @@ def test_alarms_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> No
         actions = [s["Action"] for s in mine]
         return {a for each in actions for a in (each if isinstance(each, list) else [each])}
 
-    assert allowed("AWS::SNS::TopicPolicy", "orchestration", "PolicyDocument") == {"sns:Publish"}
+    assert allowed("AWS::SNS::TopicPolicy", "compute", "PolicyDocument") == {"sns:Publish"}
     assert allowed("AWS::KMS::Key", "storage", "KeyPolicy") == {
         "kms:Decrypt",
         "kms:GenerateDataKey*",

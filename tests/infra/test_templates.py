@@ -87,7 +87,7 @@ def test_no_table_is_in_a_template(stacks: Stacks) -> None:
 
 
 def test_machines_get_the_definition_files_unchanged_but_for_time_outs(stacks: Stacks) -> None:
-    machines = stacks["orchestration"].find_resources("AWS::StepFunctions::StateMachine")
+    machines = stacks["compute"].find_resources("AWS::StepFunctions::StateMachine")
     definitions = [m["Properties"]["DefinitionString"] for m in machines.values()]
     files = [path.read_text() for path in (ROOT / "state_machines").glob("*.asl.json")]
     seconds = re.compile(r'"TimeoutSeconds": ("\$\{\w+\}"|\d+)')
@@ -137,7 +137,11 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
     template = stacks["orchestration"]
     queues = template.find_resources("AWS::SQS::Queue")
     [dead] = [id for id, q in queues.items() if q["Properties"]["QueueName"].endswith(queue)]
-    [topic] = template.find_resources("AWS::SNS::Topic")
+    [topic] = [
+        output["Export"]["Name"]
+        for output in stacks["compute"].to_json()["Outputs"].values()
+        if output["Value"].get("Ref") in stacks["compute"].find_resources("AWS::SNS::Topic")
+    ]
 
     template.has_resource_properties(
         "AWS::CloudWatch::Alarm",
@@ -146,7 +150,7 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
             "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [dead, "QueueName"]}}],
             "Threshold": 1,
             "ComparisonOperator": "GreaterThanOrEqualToThreshold",
-            "AlarmActions": [{"Ref": topic}],
+            "AlarmActions": [{"Fn::ImportValue": topic}],
         },
     )
 
@@ -155,7 +159,7 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
 def test_an_execution_that_times_out_notifies_the_failure_topic(
     stacks: Stacks, machine: str
 ) -> None:
-    template = stacks["orchestration"]
+    template = stacks["compute"]
     [topic] = template.find_resources("AWS::SNS::Topic")
     machines = template.find_resources("AWS::StepFunctions::StateMachine").items()
     [id] = [id for id, m in machines if m["Properties"]["StateMachineName"].endswith(machine)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cdk.stacks.orchestration import token
+from cdk.constructs.definitions import token
 from lakekit.config.timeouts import EXTRACTION
 from tests.infra.conftest import Stacks
 from tests.infra.durations import duration, longest_path, pauses
@@ -42,7 +42,7 @@ class Deployment:
         }
         self.machines = {
             each["StateMachineName"].rpartition("-")[2]: json.loads(each["DefinitionString"])
-            for each in of("AWS::StepFunctions::StateMachine", "orchestration")
+            for each in of("AWS::StepFunctions::StateMachine")
         }
         variables = [each["Environment"]["Variables"] for each in functions.values()]
         arguments = [each["DefaultArguments"] for each in jobs.values()]

@@ -60,7 +60,7 @@ def landed(
         "extract": "full", "extraction_time": NOON.replace(hour=hour),
         "request": Request(url="https://shop.example/orders"), "pages": 1,
     } | changes  # fmt: skip
-    prefix = layout.raw_prefix("shop", fields["endpoint"], fields["extraction_time"])
+    prefix = layout.raw_prefix(fields["source"], fields["endpoint"], fields["extraction_time"])
     writer = LandingWriter(store, prefix)
     writer.write(r if isinstance(r, bytes) else json.dumps(r).encode() for r in records)
     parts = writer.flush()
