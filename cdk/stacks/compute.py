@@ -82,7 +82,14 @@ class ComputeStack(Stack):
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
+            if name not in ALONE:
+                job.role.add_to_policy(self._twins_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
+
+    def _twins_statement(self, job: str) -> iam.PolicyStatement:
+        """A job looks for an earlier run of its own that nobody knows of."""
+        arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
+        return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
 
     def _arguments(self, job: str) -> dict[str, str]:
         found = {"--conf": spark_conf(self._storage.warehouse)}

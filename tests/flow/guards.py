@@ -24,6 +24,7 @@ from lakekit.runs import (
     validate_landing,
 )
 from lakekit.steps.functions import RouteFile
+from tests.flow import machine
 from tests.flow.catalog import Table
 
 # What is replaced, its name, and by what.
@@ -272,6 +273,14 @@ def _() -> Patches:
 @guard("the sweeper indexes what an extraction has landed")
 def _() -> Patches:
     yield sweep, "is_indexed", lambda store, manifest: True
+
+
+# Jobs.
+
+
+@guard("a job that Glue lost is started once more")
+def _() -> Patches:
+    yield machine, "_like", lambda text, pattern: False
 
 
 # Tables.

@@ -5,6 +5,7 @@ It runs inside a task of the kernel, one per execution, and one more for each it
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -294,9 +295,15 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "IsNull": lambda found, expected: (found is None) is expected,
     "BooleanEquals": lambda found, expected: found is expected,
     "StringEquals": lambda found, expected: isinstance(found, str) and found == expected,
+    "StringMatches": lambda found, expected: isinstance(found, str) and _like(found, expected),
     "NumericEquals": lambda found, expected: found == expected,
     "NumericGreaterThan": lambda found, expected: found > expected,
 }
+
+
+def _like(text: str, pattern: str) -> bool:
+    wanted = ".*".join(re.escape(part) for part in pattern.split("*"))
+    return re.fullmatch(wanted, text, re.DOTALL) is not None
 
 
 def _refuse_unknown(machine: Mapping[str, Any]) -> None:

@@ -29,6 +29,8 @@ from tests.flow.weather import Weather
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MACHINES = ("load_source", "maintain_tables")
+# What Glue says of a job that it has lost.
+LOST = "Command failed with exit code 1"
 # A function ends so many seconds before its state does.
 _SPARE = 5
 
@@ -241,10 +243,11 @@ class World:
             self.inject(run_id, "States.Timeout")
             raise StateError("States.Timeout")
         if isinstance(task.error, Killed):
-            self.injected[run_id].update(("States.TaskFailed", "job"))
+            late = task.notes.get("late", False)
+            self.injected[run_id].update(("late" if late else "States.TaskFailed", "job"))
+            raise _failed_job(job, "TIMEOUT" if late else "FAILED", LOST)
         if task.error is not None:
-            cause = {"JobName": job, "ErrorMessage": f"{type(task.error).__name__}: {task.error}"}
-            raise StateError("States.TaskFailed", json.dumps(cause))
+            raise _failed_job(job, "FAILED", f"{type(task.error).__name__}: {task.error}")
         return {"Id": f"jr_{self.job_runs[job]}", "JobName": job}
 
     def _job_run(self, job: str, run_id: str, arguments: dict[str, str]) -> None:
@@ -254,10 +257,13 @@ class World:
         if self.chance(self.weather.job_dies):
             death = self.random.uniform(0, 1.5 * self.weather.merge_seconds[1])
             self.kernel.spawn(f"death of {task.name}", lambda: self.kernel.kill(task), after=death)
+
+        def time_out() -> None:
+            task.notes["late"] = True
+            self.kernel.kill(task)
+
         # What nobody stops Glue ends.
-        end = self.kernel.spawn(
-            f"end of {task.name}", lambda: self.kernel.kill(task), after=TIMEOUTS.job
-        )
+        end = self.kernel.spawn(f"end of {task.name}", time_out, after=TIMEOUTS.job)
         try:
             JOBS[job](self, run_id, arguments["source"])
         finally:
@@ -270,6 +276,11 @@ class World:
             self.outlived.add(task.notes["run"])
         else:
             self.kernel.kill(task)
+
+
+def _failed_job(job: str, state: str, message: str) -> StateError:
+    cause = {"ErrorMessage": message, "JobName": job, "JobRunState": state}
+    return StateError("States.TaskFailed", json.dumps(cause, separators=(",", ":")))
 
 
 def _snake(token: str, kind: str) -> str:
