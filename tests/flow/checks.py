@@ -212,6 +212,8 @@ def _bounded(story: Story) -> Iterator[str]:
                     yield f"{execution.name}: {state} has {size} bytes"
             if execution.status == "RUNNING":
                 yield f"{execution.name} never ended"
+            if execution.status == "SUCCEEDED" and execution.left_job:
+                yield f"{execution.name} ended while a job still worked for it"
     if world.calls["start_run"] > MOST_CALLS_OF_START_RUN:
         yield f"StartRun made {world.calls['start_run']} calls"
     loads = world.machines["load_source"].executions

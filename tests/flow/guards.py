@@ -26,6 +26,7 @@ from lakekit.runs import (
 from lakekit.steps.functions import RouteFile
 from tests.flow import machine
 from tests.flow.catalog import Table
+from tests.flow.world import World
 
 # What is replaced, its name, and by what.
 Patches = Iterable[tuple[Any, str, Any]]
@@ -281,6 +282,11 @@ def _() -> Patches:
 @guard("a job that Glue lost is started once more")
 def _() -> Patches:
     yield machine, "_like", lambda text, pattern: False
+
+
+@guard("a job waits for a twin that nobody knows of")
+def _() -> Patches:
+    yield World, "wait_for_twins", lambda world, job, run_id: None
 
 
 # Tables.

@@ -64,6 +64,8 @@ class Execution:
     task: Task | None = None
     timer: Task | None = None
     branches: list[Task] = field(default_factory=list)
+    # Whether a job still worked for it when it ended.
+    left_job: bool = False
     # State and bytes of each input and output.
     sizes: dict[str, int] = field(default_factory=dict)
 

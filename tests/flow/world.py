@@ -69,6 +69,8 @@ class World:
         # Runs whose job went on after they had given it up.
         self.outlived: set[str] = set()
         self.running_jobs: Counter[str] = Counter()
+        # The jobs that work for a run, the oldest first.
+        self.jobs_of: dict[tuple[str, str], list[Task]] = defaultdict(list)
         self.job_runs: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
 
@@ -233,6 +235,11 @@ class World:
             f"{run_id} {job}", run_id, lambda: self._job_run(job, run_id, arguments), after=30
         )
         task.notes["job"] = True
+        self.jobs_of[run_id, job].append(task)
+        if self.chance(self.weather.job_unheard):
+            self.say(f"nobody hears that {job} has begun")
+            self.inject(run_id, "Glue.SdkClientException")
+            raise StateError("Glue.SdkClientException")
         try:
             ended = self.kernel.join(task, timeout)
         except Killed:
@@ -265,10 +272,25 @@ class World:
         # What nobody stops Glue ends.
         end = self.kernel.spawn(f"end of {task.name}", time_out, after=TIMEOUTS.job)
         try:
+            self.wait_for_twins(job, run_id)
             JOBS[job](self, run_id, arguments["source"])
         finally:
             self.kernel.kill(end)
             self.running_jobs[job] -= 1
+
+    def wait_for_twins(self, job: str, run_id: str) -> None:
+        """Wait for earlier job runs of the same run, as a job does."""
+        for twin in self.jobs_of[run_id, job]:
+            if twin is self.kernel.current:
+                return
+            self.kernel.join(twin)
+
+    def has_job(self, run_id: str) -> bool:
+        """Say whether a job still works for a run."""
+        return any(
+            not task.done for (name, _), tasks in self.jobs_of.items() if name == run_id
+            for task in tasks
+        )  # fmt: skip
 
     def _cancel(self, task: Task) -> None:
         """What Step Functions does to the job of a state that it gives up: it tries to stop it."""
