@@ -15,7 +15,7 @@ from cdk.constructs.access import (
     grant_landing,
 )
 from cdk.constructs.bundle import function_code, library
-from cdk.constructs.spark_job import JobPackages, SparkJob, spark_conf
+from cdk.constructs.spark_job import JobCapacity, JobPackages, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
@@ -73,7 +73,7 @@ class ComputeStack(Stack):
                 job,
                 environment=environment,
                 packages=packages,
-                runs_at_once=1 if job in ALONE else environment.jobs.max_concurrent_runs,
+                capacity=self._capacity(job),
                 arguments=self._arguments(job),
             )
             for job in JOBS
@@ -91,6 +91,18 @@ class ComputeStack(Stack):
         arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
         return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
 
+    def _capacity(self, job: str) -> JobCapacity:
+        """Return what a run gets that is not started with workers of its own, as a merge is.
+
+        Nobody knows how many bytes maintenance and a rebuild will read: Glue scales down.
+        """
+        jobs = self._environment.jobs
+        number = jobs.max_workers if job in HOLDERS else jobs.min_workers
+        return JobCapacity(
+            workers=jobs.workers(0).model_copy(update={"number": number}),
+            runs_at_once=1 if job in ALONE else jobs.max_concurrent_runs,
+        )
+
     def _arguments(self, job: str) -> dict[str, str]:
         found = {"--conf": spark_conf(self._storage.warehouse)}
         if job in HOLDERS:
@@ -106,6 +118,8 @@ class ComputeStack(Stack):
             "LAKEKIT_WAREHOUSE": storage.warehouse,
             "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
         }
+        if step == "plan_tables":
+            variables["LAKEKIT_JOBS"] = self._environment.jobs.model_dump_json()
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn

@@ -11,6 +11,7 @@ import pytest
 
 import lakekit.errors
 from cdk.constructs.definitions import TIME_OUT_TOKENS, TOKENS
+from lakekit.config.workers import Workers
 from tests.state_machines.definitions import (
     DEFINITIONS,
     ROOT,
@@ -299,3 +300,17 @@ def test_glue_jobs_get_the_arguments_of_every_job(path: Path) -> None:
         assert job["Resource"] == "arn:aws:states:::glue:startJobRun.sync"
         names = {name.removesuffix(".$") for name in job["Parameters"]["Arguments"]}
         assert names == {"--run_id", "--source", "--landing_bucket", "--database", "--warehouse"}
+
+
+def test_the_merge_is_started_with_the_workers_of_its_plan() -> None:
+    definition = load(ROOT / "state_machines/load_source.asl.json")
+    given = {
+        name: jobs(definition)[name]["Parameters"].keys() - {"JobName", "Arguments"}
+        for name in jobs(definition)
+    }
+
+    merge = jobs(definition)["MergeScd2"]["Parameters"]
+    assert given.pop("CreateTables") == set()
+    assert given == {"MergeScd2": {"NumberOfWorkers.$", "WorkerType.$", "ExecutionClass.$"}}
+    fields = {merge[name].removeprefix("$.plan.workers.") for name in given["MergeScd2"]}
+    assert fields == set(Workers.model_fields)
