@@ -127,8 +127,8 @@ def _land_and_validate(store: Any, key: str, contract: Contract) -> int:
     routed = route_file(RouteFile(key=key, etag="etag", arrived_at=NOON), flow, contract)
     manifest = load_manifest(store, routed.manifest)
     for landing in (manifest, as_merged(manifest)):
-        verdict = validate_landing(store, landing, contract)
-    return verdict.rows
+        counted = validate_landing(store, landing, contract)
+    return counted.rows
 
 
 def _peak() -> int:

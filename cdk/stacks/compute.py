@@ -83,18 +83,18 @@ class ComputeStack(Stack):
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
             if name not in ALONE:
-                job.role.add_to_policy(self._twins_statement(name))
+                job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
 
-    def _twins_statement(self, job: str) -> iam.PolicyStatement:
-        """A job looks for an earlier run of its own that nobody knows of."""
+    def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
+        """A job waits for an earlier run of its own that Step Functions has lost."""
         arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
         return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
 
     def _capacity(self, job: str) -> JobCapacity:
         """Return what a run gets that is not started with workers of its own, as a merge is.
 
-        Nobody knows how many bytes maintenance and a rebuild will read: Glue scales down.
+        The bytes that maintenance and a rebuild will read are not known before: Glue scales down.
         """
         jobs = self._environment.jobs
         number = jobs.max_workers if job in HOLDERS else jobs.min_workers

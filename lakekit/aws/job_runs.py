@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 15.0
 _LIVE = ("STARTING", "RUNNING", "STOPPING", "WAITING")
-# As many as Glue gives at once, the newest first. A twin is minutes older at most.
+# As many as Glue gives at once, the newest first. What is looked for is minutes older at most.
 _NEWEST = 200
 
 
-def wait_for_twins(
+def wait_for_earlier_runs(
     argv: Sequence[str],
     run_id: str,
     client: "GlueClient",

@@ -284,9 +284,9 @@ def _() -> Patches:
     yield machine, "_like", lambda text, pattern: False
 
 
-@guard("a job waits for a twin that nobody knows of")
+@guard("a job waits for an earlier one of its run")
 def _() -> Patches:
-    yield World, "wait_for_twins", lambda world, job, run_id: None
+    yield World, "wait_for_earlier_runs", lambda world, job, run_id: None
 
 
 # Tables.

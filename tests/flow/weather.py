@@ -25,7 +25,7 @@ class Weather:
     # Per job: it is not begun; it is begun and nobody hears of it; it dies; it goes on though its
     # run was stopped.
     job_refused: float = 0
-    job_unheard: float = 0
+    job_start_lost: float = 0
     job_dies: float = 0
     job_outlives: float = 0
     # Per event of a file.
@@ -90,5 +90,5 @@ _FAULTS = {
     "refused": (0, 0.1, 0.3),
     "broken": ("", "", "merge", "schema"),
     "stopped": (0, 0.1, 0.3),
-    "job_unheard": (0, 0, 0.2),
+    "job_start_lost": (0, 0, 0.2),
 }

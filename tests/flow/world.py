@@ -236,7 +236,7 @@ class World:
         )
         task.notes["job"] = True
         self.jobs_of[run_id, job].append(task)
-        if self.chance(self.weather.job_unheard):
+        if self.chance(self.weather.job_start_lost):
             self.say(f"nobody hears that {job} has begun")
             self.inject(run_id, "Glue.SdkClientException")
             raise StateError("Glue.SdkClientException")
@@ -272,18 +272,18 @@ class World:
         # What nobody stops Glue ends.
         end = self.kernel.spawn(f"end of {task.name}", time_out, after=TIMEOUTS.job)
         try:
-            self.wait_for_twins(job, run_id)
+            self.wait_for_earlier_runs(job, run_id)
             JOBS[job](self, run_id, arguments["source"])
         finally:
             self.kernel.kill(end)
             self.running_jobs[job] -= 1
 
-    def wait_for_twins(self, job: str, run_id: str) -> None:
+    def wait_for_earlier_runs(self, job: str, run_id: str) -> None:
         """Wait for earlier job runs of the same run, as a job does."""
-        for twin in self.jobs_of[run_id, job]:
-            if twin is self.kernel.current:
+        for other in self.jobs_of[run_id, job]:
+            if other is self.kernel.current:
                 return
-            self.kernel.join(twin)
+            self.kernel.join(other)
 
     def has_job(self, run_id: str) -> bool:
         """Say whether a job still works for a run."""

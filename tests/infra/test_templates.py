@@ -72,15 +72,15 @@ def test_what_is_not_started_with_workers_of_its_plan_has_the_limits_of_the_envi
 
 def test_only_plan_tables_knows_the_limits_of_jobs(stacks: Stacks) -> None:
     functions = stacks["compute"].find_resources("AWS::Lambda::Function").values()
-    told = {
+    given = {
         each["Properties"]["Handler"].split(".")[1]: variables["LAKEKIT_JOBS"]
         for each in functions
         if "LAKEKIT_JOBS" in (variables := each["Properties"]["Environment"]["Variables"])
     }
 
-    assert told.keys() == {"plan_tables"}
-    assert Jobs.model_validate_json(told["plan_tables"]) == Jobs(
-        timeout_minutes=json.loads(told["plan_tables"])["timeout_minutes"]
+    assert given.keys() == {"plan_tables"}
+    assert Jobs.model_validate_json(given["plan_tables"]) == Jobs(
+        timeout_minutes=json.loads(given["plan_tables"])["timeout_minutes"]
     )
 
 

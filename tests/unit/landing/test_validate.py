@@ -172,7 +172,7 @@ def test_names_that_are_data_are_counted_within_bounds(
     store = MemoryObjectStore()
     landing = landed(store, *(b'{"id":1,"%s":2}' % name.encode() for name in reversed(names)))
 
-    verdict = validate_landing(store, landing, contract)
+    found = validate_landing(store, landing, contract)
 
-    assert verdict.unknown_fields == tuple(names[:100])
-    assert verdict.absent_fields == ("name",)
+    assert found.unknown_fields == tuple(names[:100])
+    assert found.absent_fields == ("name",)
