@@ -22,7 +22,7 @@ from cdk.constructs.bundle import function_code, library
 from cdk.constructs.definitions import TOKENS, token
 from cdk.constructs.failures import Failures
 from cdk.constructs.machine import Machine
-from cdk.constructs.spark_job import JobPackages, SparkJob, spark_conf
+from cdk.constructs.spark_job import JobCapacity, JobPackages, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
@@ -81,7 +81,7 @@ class ComputeStack(Stack):
                 job,
                 environment=environment,
                 packages=packages,
-                runs_at_once=1 if job in ALONE else environment.jobs.max_concurrent_runs,
+                capacity=self._capacity(job),
                 arguments=self._arguments(job),
             )
             for job in JOBS
@@ -90,6 +90,8 @@ class ComputeStack(Stack):
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
+            if name not in ALONE:
+                job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
         self.failures = Failures(self, "failures", environment=environment, key=storage.key)
         self.machines = self._machines()
@@ -142,6 +144,23 @@ class ComputeStack(Stack):
             machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
         self.failures.topic.grant_publish(machine)
 
+    def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
+        """A job waits for an earlier run of its own that Step Functions has lost."""
+        arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
+        return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
+
+    def _capacity(self, job: str) -> JobCapacity:
+        """Return what a run gets that is not started with workers of its own, as a merge is.
+
+        The bytes that maintenance and a rebuild will read are not known before: Glue scales down.
+        """
+        jobs = self._environment.jobs
+        number = jobs.max_workers if job in HOLDERS else jobs.min_workers
+        return JobCapacity(
+            workers=jobs.workers(0).model_copy(update={"number": number}),
+            runs_at_once=1 if job in ALONE else jobs.max_concurrent_runs,
+        )
+
     def _arguments(self, job: str) -> dict[str, str]:
         found = {"--conf": spark_conf(self._storage.warehouse)}
         if job in HOLDERS:
@@ -157,6 +176,8 @@ class ComputeStack(Stack):
             "LAKEKIT_WAREHOUSE": storage.warehouse,
             "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
         }
+        if step == "plan_tables":
+            variables["LAKEKIT_JOBS"] = self._environment.jobs.model_dump_json()
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn

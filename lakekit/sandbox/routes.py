@@ -72,7 +72,7 @@ class JobRoutes:
     def start(self, call: Call) -> Response:
         job = self._registry.job(call.body["JobName"])
         try:
-            run = self._jobs.start(job, call.body.get("Arguments", {}))
+            run = self._jobs.start(job, call.body)
         except TooManyRunsError as error:
             what = f"Concurrent runs exceeded for {error}"
             raise AwsError("ConcurrentRunsExceededException", what) from error

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from lakekit.config.workers import Workers
 from lakekit.models import Name
 from lakekit.steps.events import Key, Origin, RunId, StepModel
 
@@ -117,10 +118,14 @@ class PlanTables(OfRun):
 
 
 class PlanTablesResult(StepModel):
-    """Whether to create or evolve tables, and to merge; how many landings newer ones superseded."""
+    """Whether to create or evolve tables, and to merge, with how many workers.
+
+    superseded: how many landings are left out, because newer ones describe the source.
+    """
 
     create: bool
     merge: bool
+    workers: Workers
     superseded: int = 0
 
 

@@ -15,7 +15,7 @@ from lakekit.runs.documents import Claim, read_claim
 from lakekit.table_properties import RUN_ID
 from tests.flow.catalog import Commit, Table
 from tests.flow.story import Story
-from tests.flow.world import Notice
+from tests.flow.world import LOST, Notice
 
 MOST_STATE = 32 * 1024
 MOST_CALLS_OF_START_RUN = 20
@@ -212,6 +212,8 @@ def _bounded(story: Story) -> Iterator[str]:
                     yield f"{execution.name}: {state} has {size} bytes"
             if execution.status == "RUNNING":
                 yield f"{execution.name} never ended"
+            if execution.status == "SUCCEEDED" and execution.left_job:
+                yield f"{execution.name} ended while a job still worked for it"
     if world.calls["start_run"] > MOST_CALLS_OF_START_RUN:
         yield f"StartRun made {world.calls['start_run']} calls"
     loads = world.machines["load_source"].executions
@@ -368,6 +370,8 @@ def _has_reason(story: Story, notice: Notice) -> bool:
         return story.began_with.refused > 0
     if error == "LateExtractError":
         return _may_be_late(story, notice)
+    if error == "States.TaskFailed" and LOST in notice.message:  # it is started once more
+        return injected[error] > 1 or injected["late"] > 0
     if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
         return True
     for group, tries in ((_OF_SERVICE, _SERVICE), (_OF_FUNCTION, _FUNCTION)):

@@ -30,7 +30,9 @@ from lakekit.runs import (
 from lakekit.runs.documents import Newest
 from lakekit.runs.next_run import Backoff
 from lakekit.steps.functions import RouteFile
+from tests.flow import machine
 from tests.flow.catalog import Table
+from tests.flow.world import World
 
 # What is replaced, its name, and by what.
 Patches = Iterable[tuple[Any, str, Any]]
@@ -278,6 +280,19 @@ def _() -> Patches:
 @guard("the sweeper indexes what an extraction has landed")
 def _() -> Patches:
     yield sweep, "is_indexed", lambda store, manifest: True
+
+
+# Jobs.
+
+
+@guard("a job that Glue lost is started once more")
+def _() -> Patches:
+    yield machine, "_like", lambda text, pattern: False
+
+
+@guard("a job waits for an earlier one of its run")
+def _() -> Patches:
+    yield World, "wait_for_earlier_runs", lambda world, job, run_id: None
 
 
 # Tables.

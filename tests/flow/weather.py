@@ -22,8 +22,10 @@ class Weather:
     # Per invocation: it is not begun; its answer is lost, while it goes on.
     throttled: float = 0
     answer_lost: float = 0
-    # Per job: it is not begun; it dies; it goes on though its run was stopped.
+    # Per job: it is not begun; it is begun and nobody hears of it; it dies; it goes on though its
+    # run was stopped.
     job_refused: float = 0
+    job_start_lost: float = 0
     job_dies: float = 0
     job_outlives: float = 0
     # Per event of a file.
@@ -91,4 +93,5 @@ _FAULTS = {
     "refused": (0, 0.1, 0.3),
     "broken": ("", "", "merge", "schema"),
     "stopped": (0, 0.1, 0.3),
+    "job_start_lost": (0, 0, 0.2),
 }

@@ -8,6 +8,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.config.workers import Jobs
 from lakekit.spark_conf import SETTINGS
 from tests.infra.conftest import Stacks, synthesise
 
@@ -50,12 +51,37 @@ def test_jobs_run_on_glue_5_1_without_retries(dev: Stacks, job: str) -> None:
     expected = {
         "Name": f"lakekit-dev-{job}",
         "GlueVersion": "5.1",
-        "WorkerType": "G.1X",
-        "NumberOfWorkers": 2,
         "MaxRetries": 0,
         "Timeout": 60,
     }
     dev["compute"].has_resource_properties("AWS::Glue::Job", expected)
+
+
+def test_what_is_not_started_with_workers_of_its_plan_has_the_limits_of_the_environment(
+    dev: Stacks,
+) -> None:
+    jobs = [each["Properties"] for each in dev["compute"].find_resources("AWS::Glue::Job").values()]
+
+    assert {each["Name"].rpartition("-")[2]: each["NumberOfWorkers"] for each in jobs} == {
+        "create_tables": 2, "merge_scd2": 2, "maintain_tables": 10, "rebuild_table": 10
+    }  # fmt: skip
+    for each in jobs:
+        assert (each["WorkerType"], each["ExecutionClass"]) == ("G.1X", "STANDARD")
+        assert each["DefaultArguments"]["--enable-auto-scaling"] == "true"
+
+
+def test_only_plan_tables_knows_the_limits_of_jobs(stacks: Stacks) -> None:
+    functions = stacks["compute"].find_resources("AWS::Lambda::Function").values()
+    given = {
+        each["Properties"]["Handler"].split(".")[1]: variables["LAKEKIT_JOBS"]
+        for each in functions
+        if "LAKEKIT_JOBS" in (variables := each["Properties"]["Environment"]["Variables"])
+    }
+
+    assert given.keys() == {"plan_tables"}
+    assert Jobs.model_validate_json(given["plan_tables"]) == Jobs(
+        timeout_minutes=json.loads(given["plan_tables"])["timeout_minutes"]
+    )
 
 
 def test_one_rebuild_runs_at_once_because_the_next_takes_over_its_lease(stacks: Stacks) -> None:

@@ -153,6 +153,17 @@ def test_a_path_counts_time_outs_that_are_retried_and_the_pauses_between() -> No
     assert longest_path({"States": states}, "A", maps={"D": 5}) == 10 + 1140 + 5
 
 
+def test_a_path_counts_what_is_done_once_more() -> None:
+    states = {
+        "A": {"Type": "Task", "TimeoutSeconds": 100, "Catch": [{"Next": "B"}], "Next": "C"},
+        "B": {"Type": "Choice", "Choices": [{"Next": "OnceMore"}], "Default": "C"},
+        "OnceMore": {"Type": "Pass", "Next": "A"},
+        "C": {"Type": "Task", "TimeoutSeconds": 7, "End": True},
+    }
+
+    assert longest_path({"States": states}, "A", maps={}) == 100 + 100 + 7
+
+
 def test_the_definitions_have_the_tokens_of_time_outs() -> None:
     """A literal in their place would hold for one environment alone."""
     for path in (Path(__file__).parents[2] / "state_machines").glob("*.asl.json"):
