@@ -11,7 +11,7 @@ from lakekit.layout import lease_key
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
 # Longer than the lease of an environment with the longest time-out of jobs.
-LONGEST = timedelta(days=7)
+LONGEST = timedelta(days=14)
 # How often a lease is read again that has changed before it could be written.
 _ATTEMPTS = 3
 

@@ -7,6 +7,7 @@ from lakekit import table_properties as properties
 from lakekit.aws.lease import Lease
 from lakekit.batch import Batch, MergeResult
 from lakekit.config.source import load_source
+from lakekit.config.workers import Workers
 from lakekit.contract.contract import load_contract
 from lakekit.documents import Document
 from lakekit.health import Health, Maintained
@@ -148,6 +149,7 @@ DOCUMENTS: tuple[Document, ...] = (
     Plan(
         run_id="r-1", failed={"clients": "its keys cannot change"},
         tables=(TablePlan(table="orders", contract=ORDERS, create=True, batches=(BATCH,)),),
+        workers=Workers(number=3, type="G.2X", execution_class="FLEX"),
     ),
     Manifest(
         run_id="r-1", source="shop", endpoint="orders", contract_version=2, extract="changes",

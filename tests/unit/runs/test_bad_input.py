@@ -8,6 +8,7 @@ import pytest
 from lakekit import layout
 from lakekit.aws.lease import LONGEST
 from lakekit.config.timeouts import derive_timeouts
+from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidStepInputError, LandingCorruptError, NewerDocumentError
 from lakekit.landing.index import Blocked, block, blocked
 from lakekit.runs.claim_landings import claim_landings
@@ -127,7 +128,7 @@ def test_an_entry_of_the_index_without_its_landing_is_blocked_by_its_name(found:
 def validated(found: World) -> None:
     claim(found)
     validate_landing(ValidateLanding(**OF_RUN, share=0), found.store)
-    plan_tables(PlanTables(**OF_RUN), found.store, Catalog())
+    plan_tables(PlanTables(**OF_RUN), found.store, Catalog(), Jobs())
     complete_run(CompleteRun(**OF_RUN), found.flow, Catalog(), lambda _: None)
 
 
@@ -188,7 +189,7 @@ def test_a_claim_of_nothing_ends_the_run(found: World) -> None:
     with pytest.raises(InvalidStepInputError, match=r"claim\.json: has 0 shares, none is 0"):
         validate_landing(ValidateLanding(**OF_RUN, share=0), found.store)
 
-    assert not plan_tables(PlanTables(**OF_RUN), found.store, Catalog()).merge
+    assert not plan_tables(PlanTables(**OF_RUN), found.store, Catalog(), Jobs()).merge
     done = complete_run(CompleteRun(**OF_RUN), found.flow, Catalog(), lambda _: None)
     assert done.outcome == "done"
 
