@@ -8,7 +8,6 @@ from datetime import datetime
 
 from lakekit import layout
 from lakekit.aws.lease import Lease
-from lakekit.landing.decisions import Decision
 from lakekit.landing.writer import load_manifest
 from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
 from lakekit.runs.documents import Claim, read_claim
@@ -160,7 +159,8 @@ def _rejected_at(story: Story, table: Table, commit: Commit) -> datetime | None:
     marker = layout.rejected_key(layout.raw_prefix(source, name, commit.extraction_time))
     if marker not in story.world.plain.objects:
         return None
-    return Decision.parse(story.world.plain.get(marker), name=marker).decided_at
+    # Not when the person began to: the marker may come seconds later.
+    return max(at for at, key, body in story.world.store.log if key == marker and body is not None)
 
 
 def _epochs_grow(story: Story) -> Iterator[str]:
