@@ -205,10 +205,10 @@ def _() -> Patches:
 
 @guard("what main shows of a job that died is kept")
 def _() -> Patches:
-    def merges(completion: Any, plan: Any, metadata: Any) -> Any:
-        return complete_run._merges(completion._store, completion._run, plan)
+    def merged(completion: Any, plan: Any, metadata: Any) -> Any:
+        return complete_run._result_of(completion._store, completion._run, plan)
 
-    yield complete_run._Completion, "_merges", merges
+    yield complete_run._Completion, "_merged_by_job", merged
 
 
 @guard("the newest landings are kept")
