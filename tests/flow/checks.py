@@ -236,7 +236,8 @@ def _wait_short(story: Story) -> Iterator[str]:
         for manifest in claim.manifests:
             claimed.setdefault(manifest, claim)
     for manifest, waits in _waits(story).items():
-        if manifest not in claimed:  # rejected before
+        rejected = layout.rejected_key(layout.prefix_of(manifest))
+        if manifest not in claimed or story.world.plain.head(rejected):
             continue
         claim = claimed[manifest]
         holds = [h for h in _holds(story, _table_of(manifest)) if h.end > waits[0][0]]
