@@ -205,7 +205,7 @@ def _() -> Patches:
 
 @guard("what main shows of a job that died is kept")
 def _() -> Patches:
-    def merged(completion: Any, plan: Any, metadata: Any) -> Any:
+    def merged(completion: Any, plan: Any, shown: Any) -> Any:
         return complete_run._result_of(completion._store, completion._run, plan)
 
     yield complete_run._Completion, "_merged_by_job", merged
