@@ -46,7 +46,6 @@ class LakekitStage(Stage):
             "orchestration",
             environment=environment,
             sources=sources,
-            root=root,
             storage=self.storage,
             compute=self.compute,
             stack_name=environment.name("orchestration"),

@@ -4,6 +4,7 @@ import sys
 
 import boto3
 
+from lakekit.aws.job_runs import wait_for_earlier_runs
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
 from lakekit.spark.jobs import create_tables
@@ -15,6 +16,7 @@ from lakekit.steps.jobs import CreateTables
 def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(CreateTables, argv)
+    wait_for_earlier_runs(argv, arguments.run_id, boto3.client("glue"))
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     create_tables(job_session(), store, arguments, clock=utc_now)
 

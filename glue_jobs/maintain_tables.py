@@ -5,6 +5,7 @@ import sys
 
 import boto3
 
+from lakekit.aws.job_runs import wait_for_earlier_runs
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
@@ -18,6 +19,7 @@ from lakekit.steps.jobs import MaintainTables
 def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(MaintainTables, argv)
+    wait_for_earlier_runs(argv, arguments.run_id, boto3.client("glue"))
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     contracts = read_contracts(job_folder(os.environ), arguments.source)
     leases = Leases(store, utc_now, lifetime=arguments.lease_lifetime)

@@ -4,6 +4,7 @@ import sys
 
 import boto3
 
+from lakekit.aws.job_runs import wait_for_earlier_runs
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
 from lakekit.spark.jobs import merge_tables
@@ -15,6 +16,7 @@ from lakekit.steps.jobs import MergeScd2
 def main(argv: list[str]) -> None:
     """Run the job."""
     arguments = job_arguments(MergeScd2, argv)
+    wait_for_earlier_runs(argv, arguments.run_id, boto3.client("glue"))
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     merge_tables(job_session(), store, arguments, clock=utc_now)
 

@@ -7,8 +7,12 @@ UTF-8 cannot hold it: it would become another one, and two keys the same. So suc
 """
 
 import re
+from collections.abc import Iterator
+from typing import IO, Any, AnyStr
 
 import msgspec
+
+from lakekit.errors import SourceShapeError
 
 BYTE_ORDER_MARK = "\ufeff"
 BLANK = " \t\r\n"
@@ -16,6 +20,8 @@ BLANK = " \t\r\n"
 # number, those of its exponent among them.
 MOST_LEVELS = 500
 MOST_DIGITS = 10_000
+# Of a whole line: a record is in memory several times over, and functions have 512 MB.
+LONGEST_LINE = 8 * 1024 * 1024
 # Of Python and Java. Where a text has no escaped backslash and no whole pair any more, each escape
 # of a surrogate is half a pair.
 WHOLE_PAIRS = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -25,6 +31,29 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ESCAPES = re.compile(rf"(?:{WHOLE_PAIRS})|({HALF_PAIR})".encode())
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(rb"[0-9][0-9.eE+-]*")
+
+
+def bounded_lines(stream: IO[AnyStr]) -> Iterator[AnyStr]:
+    """Yield the lines of a stream, of which none is longer than memory allows.
+
+    Raises:
+        SourceShapeError: A line is longer than a record may be.
+    """
+    while line := stream.readline(LONGEST_LINE + 1):
+        refuse_long(len(line))
+        yield line
+
+
+def refuse_long(size: int) -> None:
+    """Refuse a record of so many bytes.
+
+    Raises:
+        SourceShapeError: It has more than a record may have.
+    """
+    if size > LONGEST_LINE:
+        raise SourceShapeError(
+            f"a record has more than {LONGEST_LINE >> 20} MiB; each needs a line of its own"
+        )
 
 
 def is_blank(line: bytes) -> bool:
@@ -44,7 +73,10 @@ def read_fields(line: bytes) -> dict[str, bytes] | None:
         return None
     if _is_beyond_limits(line):
         return None
-    return {name: bytes(value) for name, value in fields.items()}
+    found: dict[str, Any] = fields
+    for name, value in found.items():  # in its place: a line may have millions of fields
+        found[name] = bytes(value)
+    return found
 
 
 def _is_beyond_limits(line: bytes) -> bool:
@@ -52,11 +84,14 @@ def _is_beyond_limits(line: bytes) -> bool:
     if levels <= MOST_LEVELS and len(line) <= MOST_DIGITS:
         return False
     bare, level = _STRING.sub(b"", line), 0
-    for mark in re.findall(rb"[\[{\]}]", bare):
-        level += 1 if mark in b"[{" else -1
+    for mark in re.finditer(rb"[\[{\]}]", bare):
+        level += 1 if mark[0] in b"[{" else -1
         if level > MOST_LEVELS:
             return True
-    return any(len(re.sub(rb"[^0-9]", b"", n)) > MOST_DIGITS for n in _NUMBER.findall(bare))
+    numbers = (found[0] for found in _NUMBER.finditer(bare))
+    return any(
+        len(re.sub(rb"[^0-9]", b"", n)) > MOST_DIGITS for n in numbers if len(n) > MOST_DIGITS
+    )
 
 
 class HiddenHalves:

@@ -10,6 +10,7 @@ STAGING_DAYS = 7
 # Begins the names of a run's branches, and of its change set in a local warehouse.
 OWN = "lakekit_"
 MAINTENANCE = "maintain-"
+RAW = "raw/"
 RUNS = "runs/"
 # The one place where functions delete: all below it can be derived again from the landings.
 INDEX = "index/"
@@ -37,7 +38,7 @@ def raw_prefix(source: str, endpoint: str, extraction_time: datetime) -> str:
 
 def source_prefix(source: str) -> str:
     """Return the folder of all landings of a source."""
-    return f"raw/{_segment(source)}/"
+    return f"{RAW}{_segment(source)}/"
 
 
 def endpoint_prefix(source: str, endpoint: str) -> str:

@@ -99,6 +99,35 @@ class Executions(Protocol):
         """Say whether a run is at work; one that is unknown counts as such."""
 
 
+@dataclass(frozen=True)
+class ExecutionInfo:
+    """One run as the service lists it; `status` is one of Step Functions'."""
+
+    name: str
+    status: str
+    started_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ExecutionDetails:
+    """What a run was started with, and the error that ended it."""
+
+    request: Mapping[str, Any]
+    error: str | None = None
+    cause: str | None = None
+
+
+class ExecutionLog(Protocol):
+    """What the service knows of the runs of `load_source`."""
+
+    def newest(self, limit: int) -> Iterator[ExecutionInfo]:
+        """Yield runs, the newest first, at most so many."""
+
+    def details(self, name: str) -> ExecutionDetails:
+        """Return what is known of one run."""
+
+
 class Clock(Protocol):
     """The time, UTC and aware. Only leases, deadlines and defaults at the door may ask for it."""
 

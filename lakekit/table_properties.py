@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from pydantic import AwareDatetime, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, ConfigDict, TypeAdapter
 
+from lakekit.documents import refuse_newer
 from lakekit.errors import SchemaMismatchError
 from lakekit.models import Model
 
@@ -24,6 +25,8 @@ EXTRACTION_TIME = "lakekit.extraction-time"
 RUN_IDS = "lakekit.run-ids"
 # Only a rebuild's shadow has this table property: the table whose shadow it is.
 SHADOW_OF = "lakekit.shadow-of"
+# What the values have that name no `schema_version`; a higher one is refused.
+_VERSION = 1
 
 Value = TypeVar("Value")
 
@@ -107,13 +110,15 @@ class Property(Generic[Value]):
 
         Raises:
             SchemaMismatchError: The text is not of the property's shape.
+            NewerDocumentError: A newer release wrote it in a form that this one cannot read.
         """
         text = properties.get(self.name)
         if not text:
             return None
         try:
+            refuse_newer(json.loads(text), _VERSION, name=f"table property {self.name}")
             return self._adapter.validate_json(text)
-        except ValidationError as error:
+        except ValueError as error:  # ValidationError is one
             raise SchemaMismatchError(
                 f"table property {self.name} was changed by hand and cannot be read: {error}"
             ) from None

@@ -3,8 +3,10 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from pytest_httpserver import HTTPServer
@@ -54,6 +56,9 @@ class Api:
         self.url = server.url_for("").rstrip("/")
         self.pages: dict[str, list[list[Any]]] = {}
         self.faults: list[tuple[str, int, int]] = []
+        # Answers wait for it; a test may clear it.
+        self.open = Event()
+        self.open.set()
         self.calls = 0
         server.expect_request("/", method="GET")
         server.respond_nohandler = self.answer  # type: ignore[method-assign]
@@ -64,6 +69,7 @@ class Api:
 
     def answer(self, request: Request, extra_message: str = "") -> Response:
         self.calls += 1
+        self.open.wait(60)
         table, page = request.path.strip("/"), int(request.args.get("page", "1"))
         for fault in self.faults:
             if fault[:2] == (table, page):
@@ -136,11 +142,12 @@ class World:
         return list(found)
 
     def lease(self, owner: str | None = None) -> Any:
-        """Return the lease of the first table; with an owner, give it to him for years."""
+        """Return the lease of the first table; with an owner, give it to him for an hour."""
         key = layout.lease_key(self.table)
         if owner:
+            until = datetime.now(UTC) + timedelta(hours=1)
             held = {"table": self.table, "owner": owner, "epoch": 99,
-                    "expires_at": "2099-01-01T00:00:00Z"}  # fmt: skip
+                    "expires_at": until.isoformat()}  # fmt: skip
             self.put(key, json.dumps(held).encode())
         return self.document(key)
 

@@ -16,7 +16,7 @@ from constructs import Construct
 
 SOURCES = ("lakekit", "lambdas", "config")
 # The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
-LAPTOP = ("cli", "local", "sandbox")
+LAPTOP = ("cli", "local", "operate", "sandbox")
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
 NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 

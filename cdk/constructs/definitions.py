@@ -39,6 +39,15 @@ def insert_timeouts(definition: str, machine: str, timeouts: TimeOuts) -> str:
     return definition
 
 
+def token(step: str, kind: str) -> str:
+    """Return a step's token.
+
+    >>> token("start_run", "Function")
+    'StartRunFunction'
+    """
+    return "".join(word.capitalize() for word in step.split("_")) + kind
+
+
 def pick_tokens(name: str, supply: dict[str, str]) -> dict[str, str]:
     """Return the substitutions of one machine; a token that nothing supplies is a KeyError."""
     return {token: supply[token] for token in TOKENS[name]}

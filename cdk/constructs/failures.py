@@ -43,23 +43,24 @@ class Failures(Construct):
             )
         )
 
-    def alarm(self, dead_letters: sqs.IQueue, name: str) -> None:
+    def alarm(self, dead_letters: sqs.Queue, name: str) -> None:
         """Notify the topic when a queue of dead letters gets a message."""
         waiting = dead_letters.metric_approximate_number_of_messages_visible(
             period=PERIOD, statistic="Maximum"
         )
-        self._alarm(waiting, name, "holds what could not be started")
+        # In the stack of the queue, which may come after this one.
+        self._alarm(dead_letters, waiting, name, "holds what could not be started")
 
     def alarm_time_outs(self, machine: sfn.StateMachine, name: str) -> None:
         """Notify the topic when a whole execution times out: no state of it can."""
         timed_out = machine.metric_timed_out(period=PERIOD, statistic="Sum")
-        self._alarm(timed_out, f"{name}_timed_out", "had an execution that never ended")
+        self._alarm(machine, timed_out, f"{name}_timed_out", "had an execution that never ended")
 
-    def _alarm(self, metric: cloudwatch.Metric, part: str, what: str) -> None:
+    def _alarm(self, scope: Construct, metric: cloudwatch.Metric, part: str, what: str) -> None:
         name = self._environment.name(part)
         alarm = metric.create_alarm(
-            self,
-            part,
+            scope,
+            "alarm",
             alarm_name=name,
             alarm_description=f"{name} {what}",
             threshold=1,

@@ -12,7 +12,10 @@ from lakekit.config.environment import Environment
 
 
 class Machine(sfn.StateMachine):
-    """`state_machines/<name>.asl.json`, deployed; rights are granted by who creates it."""
+    """`state_machines/<name>.asl.json`, deployed; rights are granted by who creates it.
+
+    Each release publishes a version, and those of earlier ones stay.
+    """
 
     def __init__(
         self,
@@ -44,3 +47,10 @@ class Machine(sfn.StateMachine):
                 destination=log_group, level=sfn.LogLevel.ERROR, include_execution_data=False
             ),
         )
+        version = sfn.CfnStateMachineVersion(
+            self,
+            "version",
+            state_machine_arn=self.state_machine_arn,
+            state_machine_revision_id=self.state_machine_revision_id,
+        )
+        version.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

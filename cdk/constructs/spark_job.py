@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from aws_cdk import Duration
 from aws_cdk import aws_glue as glue
@@ -11,6 +12,7 @@ from constructs import Construct
 
 from cdk.constructs.wheels import Wheels
 from lakekit.config.environment import Environment
+from lakekit.config.workers import Workers
 from lakekit.spark_conf import CATALOG, SETTINGS
 
 
@@ -37,6 +39,14 @@ class JobPackages:
     wheels: Wheels
 
 
+@dataclass(frozen=True)
+class JobCapacity:
+    """The workers of a run, if it is not started with others, and how many runs there are."""
+
+    workers: Workers
+    runs_at_once: int
+
+
 class SparkJob(Construct):
     """`glue_jobs/<job>.py`, deployed; retries are the state machine's."""
 
@@ -47,10 +57,11 @@ class SparkJob(Construct):
         *,
         environment: Environment,
         packages: JobPackages,
-        runs_at_once: int,
+        capacity: JobCapacity,
         arguments: dict[str, str],
     ) -> None:
         super().__init__(scope, job)
+        workers = capacity.workers
         self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
         script = assets.Asset(self, "script", path=str(packages.root / "glue_jobs" / f"{job}.py"))
         packages.wheels.grant_read(self.role)
@@ -64,20 +75,25 @@ class SparkJob(Construct):
             script=glue.Code.from_bucket(script.bucket, script.s3_object_key),
             glue_version=glue.GlueVersion.V5_1,
             worker_configuration=glue.WorkerConfiguration(
-                worker_type=glue.WorkerType.G_1X, number_of_workers=environment.jobs.workers
+                worker_type=glue.WorkerType[workers.type.replace(".", "_")],
+                number_of_workers=workers.number,
             ),
             max_retries=0,
-            max_concurrent_runs=runs_at_once,
+            max_concurrent_runs=capacity.runs_at_once,
             timeout=Duration.seconds(environment.timeouts.job),
             extra_python_files=[
                 glue.Code.from_bucket(packages.library.bucket, packages.library.s3_object_key)
             ],
             default_arguments={
                 "--datalake-formats": "iceberg",
+                # Then the number of workers is the most that a run has at a time.
+                "--enable-auto-scaling": "true",
                 **packages.wheels.arguments,
                 **arguments,
             },
         )
+        resource = cast(glue.CfnJob, self.job.node.default_child)
+        resource.execution_class = workers.execution_class
         self._allow_telemetry(scope)
 
     def _allow_packages(self, *packages: assets.Asset) -> None:

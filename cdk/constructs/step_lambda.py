@@ -8,9 +8,17 @@ from constructs import Construct
 
 from lakekit.config.environment import Environment
 
+# Stays when the next release replaces it; goes if the deployment that made it fails, since Lambda
+# publishes nothing twice.
+KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+
 
 class StepLambda(Construct):
-    """`lambdas/<step>/handler.py`, deployed."""
+    """`lambdas/<step>/handler.py`, deployed.
+
+    version: the function as this release has it. A definition names it, so that a run which has
+    begun keeps it; versions of earlier releases stay for the same reason (ADR 19).
+    """
 
     def __init__(
         self,
@@ -46,7 +54,13 @@ class StepLambda(Construct):
             environment={"POWERTOOLS_SERVICE_NAME": step, **variables},
             memory_size=environment.functions.memory_mb,
             timeout=Duration.seconds(timeout_seconds),
+            current_version_options=lambda_.VersionOptions(removal_policy=KEPT),
         )
+
+    @property
+    def version(self) -> lambda_.Version:
+        """Publish the function."""
+        return self.function.current_version
 
     def allow(self, statement: iam.PolicyStatement) -> None:
         """Give the function's role one more right."""

@@ -1,4 +1,8 @@
-"""What runs: a function for each light step, a Glue job for each Spark step."""
+"""What runs: a function for each light step, a Glue job for each Spark step, and their machines.
+
+In one stack, so that a release is deployed, or taken back, as a whole. Definitions name versions of
+functions, whose names change with each release: another stack could not import them.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,10 @@ from cdk.constructs.access import (
     grant_landing,
 )
 from cdk.constructs.bundle import function_code, library
-from cdk.constructs.spark_job import JobPackages, SparkJob, spark_conf
+from cdk.constructs.definitions import TOKENS, token
+from cdk.constructs.failures import Failures
+from cdk.constructs.machine import Machine
+from cdk.constructs.spark_job import JobCapacity, JobPackages, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import StorageStack
@@ -44,6 +51,7 @@ JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 HOLDERS = ("maintain_tables", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
+RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
 
 
 class ComputeStack(Stack):
@@ -73,7 +81,7 @@ class ComputeStack(Stack):
                 job,
                 environment=environment,
                 packages=packages,
-                runs_at_once=1 if job in ALONE else environment.jobs.max_concurrent_runs,
+                capacity=self._capacity(job),
                 arguments=self._arguments(job),
             )
             for job in JOBS
@@ -82,7 +90,76 @@ class ComputeStack(Stack):
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role)
             job.role.add_to_policy(storage.catalog_statement(write=True))
+            if name not in ALONE:
+                job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
+        self.failures = Failures(self, "failures", environment=environment, key=storage.key)
+        self.machines = self._machines()
+
+    def _machines(self) -> dict[str, Machine]:
+        supply = self._supply()
+        # A job is called `maintain_tables` too.
+        scope = Construct(self, "machines")
+
+        def made(name: str) -> Machine:
+            machine = Machine(
+                scope, name, environment=self._environment, root=self._root, supply=supply
+            )
+            self._grant_machine(machine)
+            self.failures.alarm_time_outs(machine, name)
+            return machine
+
+        maintain_tables = made("maintain_tables")
+        supply["MaintainTablesStateMachine"] = maintain_tables.state_machine_arn
+        load_source = made("load_source")
+        maintain_tables.grant_start_execution(load_source)
+        return {"load_source": load_source, "maintain_tables": maintain_tables}
+
+    def _supply(self) -> dict[str, str]:
+        storage = self._storage
+        named = {name for tokens in TOKENS.values() for name in tokens}
+        functions = {token(step, "Function"): each for step, each in self.functions.items()}
+        return {
+            **{name: functions[name].version.function_arn for name in functions.keys() & named},
+            **{token(name, "Job"): each.job.job_name for name, each in self.jobs.items()},
+            "LandingBucket": storage.landing.bucket_name,
+            "Database": storage.database,
+            "Warehouse": storage.warehouse,
+            "FailureTopic": self.failures.topic.topic_arn,
+        }
+
+    def _grant_machine(self, machine: Machine) -> None:
+        """Allow a machine what its tokens name, and nothing else.
+
+        Of a function that is each version, also those of executions that began before.
+        """
+        tokens = TOKENS[machine.node.id]
+        functions = [
+            f"{each.function.function_arn}:*"
+            for step, each in self.functions.items()
+            if token(step, "Function") in tokens
+        ]
+        jobs = [j.job.job_arn for name, j in self.jobs.items() if token(name, "Job") in tokens]
+        for actions, resources in ((["lambda:InvokeFunction"], functions), (RUN_JOB, jobs)):
+            machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
+        self.failures.topic.grant_publish(machine)
+
+    def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
+        """A job waits for an earlier run of its own that Step Functions has lost."""
+        arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
+        return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
+
+    def _capacity(self, job: str) -> JobCapacity:
+        """Return what a run gets that is not started with workers of its own, as a merge is.
+
+        The bytes that maintenance and a rebuild will read are not known before: Glue scales down.
+        """
+        jobs = self._environment.jobs
+        number = jobs.max_workers if job in HOLDERS else jobs.min_workers
+        return JobCapacity(
+            workers=jobs.workers(0).model_copy(update={"number": number}),
+            runs_at_once=1 if job in ALONE else jobs.max_concurrent_runs,
+        )
 
     def _arguments(self, job: str) -> dict[str, str]:
         found = {"--conf": spark_conf(self._storage.warehouse)}
@@ -99,6 +176,8 @@ class ComputeStack(Stack):
             "LAKEKIT_WAREHOUSE": storage.warehouse,
             "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
         }
+        if step == "plan_tables":
+            variables["LAKEKIT_JOBS"] = self._environment.jobs.model_dump_json()
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn

@@ -1,13 +1,18 @@
 """Executions of a state machine, by their names."""
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakekit import layout
 from lakekit.aws.errors import translated
+from lakekit.ports import ExecutionDetails, ExecutionInfo
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
+
+
+RUNNING = ("RUNNING", "PENDING_REDRIVE")
 
 
 class Executions:
@@ -32,13 +37,36 @@ class Executions:
         """Say whether an execution is at work; one that is unknown counts as such."""
         if not self._machine_arn:
             return True
-        arn = f"{self._machine_arn.replace(':stateMachine:', ':execution:')}:{name}"
         try:
             with translated(f"execution {name}"):
-                status = self._client.describe_execution(executionArn=arn)["status"]
+                found = self._client.describe_execution(executionArn=self._arn(name))
         except self._client.exceptions.ExecutionDoesNotExist:
             return True
-        return status in ("RUNNING", "PENDING_REDRIVE")
+        return found["status"] in RUNNING
+
+    def newest(self, limit: int) -> Iterator[ExecutionInfo]:
+        """Yield executions, the newest first, at most so many."""
+        pages = self._client.get_paginator("list_executions").paginate(
+            stateMachineArn=self._machine_arn,
+            PaginationConfig={"MaxItems": limit, "PageSize": min(limit, 1000)},
+        )
+        with translated("executions"):
+            for page in pages:
+                for each in page["executions"]:
+                    yield ExecutionInfo(
+                        each["name"], each["status"], each["startDate"], each.get("stopDate")
+                    )
+
+    def details(self, name: str) -> ExecutionDetails:
+        """Return what is known of one execution."""
+        with translated(f"execution {name}"):
+            found = self._client.describe_execution(executionArn=self._arn(name))
+        return ExecutionDetails(
+            json.loads(found.get("input") or "{}"), found.get("error"), found.get("cause")
+        )
+
+    def _arn(self, name: str) -> str:
+        return f"{self._machine_arn.replace(':stateMachine:', ':execution:')}:{name}"
 
 
 class Owners:

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from pydantic import AwareDatetime
 
 from lakekit.documents import Document
-from lakekit.errors import TableBusyError
+from lakekit.errors import LandingCorruptError, TableBusyError
 from lakekit.layout import lease_key
 from lakekit.ports import Clock, ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
+# Longer than the lease of an environment with the longest time-out of jobs.
+LONGEST = timedelta(days=14)
 # How often a lease is read again that has changed before it could be written.
 _ATTEMPTS = 3
 
@@ -49,12 +51,13 @@ class Leases:
 
         Raises:
             TableBusyError: Another owner holds it, or was faster.
+            LandingCorruptError: It is no lease, or one that would keep others out for ever.
         """
         for _ in range(_ATTEMPTS):
             now = self._clock()
             held, etag = self._read(table)
             ours = held is not None and held.owner == owner and held.expires_at > now
-            if held and not ours and held.expires_at > now and self._is_running(held.owner):
+            if held and not ours and self._is_held(held):
                 raise _busy(held)
             epoch = held.epoch + (0 if ours else 1) if held else 1
             lease = self._new(table, owner, epoch, now + self._lifetime)
@@ -75,9 +78,18 @@ class Leases:
     def holder(self, table: str) -> str | None:
         """Return who holds the table and is still at work, or None."""
         held, _ = self._read(table)
-        if held and held.expires_at > self._clock() and self._is_running(held.owner):
-            return held.owner
-        return None
+        return held.owner if held and self._is_held(held) else None
+
+    def _is_held(self, held: Lease) -> bool:
+        now = self._clock()
+        if held.expires_at <= now or not self._is_running(held.owner):
+            return False
+        if held.expires_at > now + LONGEST:
+            raise LandingCorruptError(
+                f"{lease_key(held.table)}: held by {held.owner} until {held.expires_at:%FT%TZ}, "
+                "longer than any lease lasts; bring back the version of the object before it"
+            )
+        return True
 
     def _read(self, table: str) -> tuple[Lease | None, str | None]:
         # The etag first: if the lease changes in between, the conditional PUT fails.

@@ -18,6 +18,7 @@ from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
 from lakekit.config.environment import EnvironmentName
 from lakekit.config.source import Source
+from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidEnvironmentError, UnknownSourceError
 from lakekit.models import Model, Name, describe_faults
@@ -29,6 +30,7 @@ PREFIX = "LAKEKIT_"
 class Settings(Model):
     """The `LAKEKIT_…` variables.
 
+    jobs: the environment's limits of jobs.
     config: folder of sources and contracts, if not the one next to the package.
     base_urls: addresses that replace those of the sources, by source.
     """
@@ -40,6 +42,7 @@ class Settings(Model):
     lease_seconds: PositiveInt
     load_source_arn: str = ""
     maintain_tables_arn: str = ""
+    jobs: Json[Jobs] = Field(default_factory=Jobs)
     config: Path | None = None
     base_urls: Json[dict[str, str]] = Field(default_factory=dict)
 

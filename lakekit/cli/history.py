@@ -74,7 +74,7 @@ class History:
             self._leave(event, visit)
         elif visit and kind == "LambdaFunctionScheduled":
             arn = event["lambdaFunctionScheduledEventDetails"]["resource"]
-            visit.function = arn.rpartition(":")[2]
+            visit.function = arn.split(":")[6]
         elif visit and kind in ("LambdaFunctionSucceeded", "TaskSucceeded"):
             visit.recovered = True
         elif visit and kind in FAILURES:

@@ -19,6 +19,7 @@ from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
+from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.output import say
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import why
@@ -73,6 +74,7 @@ def check(
 
 commands_merge.register(app)
 commands_read.register(app)
+commands_operate.register(app)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from lakekit.config.timeouts import TimeOuts, derive_timeouts
+from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Model, Name, describe_faults, parse_yaml
 
@@ -66,14 +67,6 @@ class Functions(Model):
 
     memory_mb: Annotated[int, Field(ge=128, le=10_240)] = 512
     log_days: Literal[1, 3, 7, 14, 30, 90, 180, 365] = 30
-
-
-class Jobs(Model):
-    """What every Glue job gets; two workers are the least that Glue allows."""
-
-    workers: Annotated[int, Field(ge=2, le=299)] = 2
-    timeout_minutes: Annotated[int, Field(ge=1, le=2880)] = 60
-    max_concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 10
 
 
 class Environment(Model):
@@ -176,8 +169,8 @@ def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
 def overlay(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """Return `base` with `own` over it, mapping by mapping.
 
-    >>> overlay({"jobs": {"workers": 2, "timeout_minutes": 60}}, {"jobs": {"workers": 4}})
-    {'jobs': {'workers': 4, 'timeout_minutes': 60}}
+    >>> overlay({"jobs": {"flex": False, "timeout_minutes": 60}}, {"jobs": {"flex": True}})
+    {'jobs': {'flex': True, 'timeout_minutes': 60}}
     """
     merged = dict(base)
     for key, value in own.items():

@@ -15,6 +15,8 @@ FUNCTIONS_UNDER_LEASE = 5 * 3600
 EXTRACTION = 7 * 24 * 3600
 # The functions of `maintain_tables`.
 AFTER_MAINTENANCE = 3600
+# What Glue loses is started once more.
+STARTS = 2
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def derive_timeouts(job_minutes: int) -> TimeOuts:
         4200
     """
     job_state = job_minutes * 60 + GLUE_MARGIN
-    with_pauses = job_state + JOB_START_PAUSES
+    with_pauses = STARTS * (job_state + JOB_START_PAUSES)
     # A run has two jobs: one creates tables, one merges.
     lease = 2 * with_pauses + FUNCTIONS_UNDER_LEASE
     return TimeOuts(

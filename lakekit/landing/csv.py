@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import IO
 
@@ -16,6 +16,7 @@ import msgspec
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType
 from lakekit.errors import SourceShapeError
+from lakekit.json_lines import LONGEST_LINE, refuse_long
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _NUMERIC = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
@@ -86,16 +87,36 @@ def _nested(cell: str) -> str | msgspec.Raw:
         return cell
 
 
-# Spark reads no text in a line of JSON that is longer. Without a limit, a quote that is never
-# closed would bring a whole file into memory.
-LONGEST_CELL = 20_000_000
+class _Lines:
+    """The lines of a CSV text; `size` grows until a row is read."""
+
+    def __init__(self, text: IO[str]) -> None:
+        self._text = text
+        self.size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(LONGEST_LINE + 1)
+        if not line:
+            raise StopIteration
+        self.size += len(line)
+        refuse_long(self.size)
+        return line
 
 
-def csv_rows(text: Iterable[str]) -> Iterator[list[str]]:
-    """Return the rows of a CSV text.
+def csv_rows(text: IO[str]) -> Iterator[list[str]]:
+    """Yield the rows of a CSV text.
+
+    A quote that is never closed would bring a whole file into memory: a row has a limit.
 
     Raises:
-        csv.Error: It is not CSV, or has a cell that is too long.
+        csv.Error: It is not CSV.
+        SourceShapeError: A row is longer than a record may be.
     """
-    csv.field_size_limit(LONGEST_CELL)
-    return csv.reader(text, strict=True)
+    csv.field_size_limit(LONGEST_LINE)
+    lines = _Lines(text)
+    for row in csv.reader(lines, strict=True):
+        lines.size = 0
+        yield row

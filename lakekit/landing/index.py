@@ -7,6 +7,7 @@ and can be derived from them again.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 
 from pydantic import AwareDatetime
 
@@ -68,11 +69,14 @@ def oldest(
 
     A key that is no landing's is passed over.
     """
-    prefix = layout.index_prefix(state, source, table)
-    for info in store.list(prefix, limit=limit):
-        stamp = info.key.removeprefix(prefix)
-        if _STAMP.match(stamp):
-            yield layout.manifest_key(f"{layout.endpoint_prefix(source, table)}{stamp}/")
+    prefix, folder = (
+        layout.index_prefix(state, source, table),
+        layout.endpoint_prefix(source, table),
+    )
+    stamps = (info.key.removeprefix(prefix) for info in store.list(prefix))
+    # Only then are they counted: what is passed over must not crowd out landings.
+    landings = (layout.manifest_key(f"{folder}{stamp}/") for stamp in stamps if _STAMP.match(stamp))
+    yield from islice(landings, limit)
 
 
 def blocked(store: ObjectStore, manifest: str) -> Blocked | None:

@@ -9,14 +9,16 @@ from hashlib import sha256
 from typing import IO, Any, BinaryIO, cast
 
 from lakekit.contract.contract import Contract
-from lakekit.errors import LandingCorruptError
-from lakekit.json_lines import is_blank, read_fields
+from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.json_lines import bounded_lines, is_blank, read_fields
 from lakekit.landing.csv import csv_rows
 from lakekit.landing.writer import Manifest, Part
 from lakekit.models import Model
 from lakekit.ports import ObjectNotFoundError, ObjectStore
 
 MAX_UNKNOWN_FIELDS = 100
+# Of unknown names that are in memory: where names are data, there are as many as records.
+MAX_NAMES = 10_000
 _BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -71,6 +73,7 @@ class _Census:
         self._keys = contract.keys
         self._columns = [column.name for column in contract.columns]
         self._seen: set[str] = set()
+        self._most_seen = len(self._columns) + MAX_NAMES
         self.rows = self.unparseable = self.missing_keys = 0
 
     def add(self, record: dict[str, bool] | None) -> None:
@@ -80,12 +83,16 @@ class _Census:
             self.unparseable += 1
             return
         self._seen.update(record)
+        if len(self._seen) > self._most_seen:
+            self._seen = {*self._seen.intersection(self._columns), *self._unknown()}
         if not all(record.get(key) for key in self._keys):
             self.missing_keys += 1
 
+    def _unknown(self) -> list[str]:
+        return sorted(self._seen.difference(self._columns))[:MAX_UNKNOWN_FIELDS]
+
     def verdict(self, manifest: Manifest) -> Verdict:
         """Return the counts as a result."""
-        unknown = sorted(self._seen.difference(self._columns))
         absent = [name for name in self._columns if name not in self._seen]
         return Verdict(
             run_id=manifest.run_id,
@@ -94,7 +101,7 @@ class _Census:
             rows=self.rows,
             unparseable=self.unparseable,
             missing_keys=self.missing_keys,
-            unknown_fields=tuple(unknown[:MAX_UNKNOWN_FIELDS]),
+            unknown_fields=tuple(self._unknown()),
             absent_fields=tuple(absent) if self.rows else (),
         )
 
@@ -104,6 +111,7 @@ def validate_landing(store: ObjectStore, manifest: Manifest, contract: Contract)
 
     Raises:
         LandingCorruptError: An object is missing, or its bytes or rows differ from the manifest.
+        SourceShapeError: A record is longer than one may be.
     """
     census = _Census(contract)
     read = _csv_records if manifest.format == "csv" else _json_records
@@ -119,6 +127,8 @@ def validate_landing(store: ObjectStore, manifest: Manifest, contract: Contract)
                     pass
         except ObjectNotFoundError:
             raise LandingCorruptError(f"{part.key}: missing") from None
+        except SourceShapeError as error:
+            raise SourceShapeError(f"{part.key}: {error}") from None
         except _BROKEN_GZIP as error:
             raise LandingCorruptError(f"{part.key}: broken gzip: {error}") from error
         _check_part(part, tally, census.rows - before)
@@ -139,10 +149,16 @@ def _unpacked(stream: IO[bytes], key: str) -> IO[bytes]:
 
 
 def _json_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:
-    for line in stream:
+    for line in bounded_lines(stream):
         if not is_blank(line):
-            fields = read_fields(line)
-            yield fields if fields is None else {n: text != b"null" for n, text in fields.items()}
+            yield _has_values(read_fields(line))
+
+
+def _has_values(fields: dict[str, Any] | None) -> dict[str, bool] | None:
+    if fields is not None:
+        for name, text in fields.items():  # in its place: a line may have millions of fields
+            fields[name] = text != b"null"
+    return fields
 
 
 def _csv_records(stream: IO[bytes]) -> Iterator[dict[str, bool] | None]:

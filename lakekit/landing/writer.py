@@ -12,7 +12,7 @@ from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import HiddenHalves
+from lakekit.json_lines import HiddenHalves, refuse_long
 from lakekit.landing.index import add_pending
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
@@ -95,9 +95,14 @@ class LandingWriter:
         self._open()
 
     def write(self, records: Iterable[bytes]) -> None:
-        """Append records, each the JSON text of one."""
+        """Append records, each the JSON text of one.
+
+        Raises:
+            SourceShapeError: A record is longer than one may be.
+        """
         for record in records:
             line = one_line(record) + b"\n"
+            refuse_long(len(line))
             if self._rows and self._size + len(line) > self._max_part_bytes:
                 self.flush()
             self._packed += self._gzip.compress(line)
@@ -107,7 +112,8 @@ class LandingWriter:
     def flush(self) -> tuple[Part, ...]:
         """Finish the open part, if it holds anything, and return all parts."""
         if self._rows:
-            body = bytes(self._packed + self._gzip.flush())
+            self._packed += self._gzip.flush()
+            body = bytes(self._packed)
             key = self._put(body)
             self._parts.append(
                 Part(

@@ -14,19 +14,17 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from lakekit.batch import Batch
+from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, LateExtractError, TableBusyError
 from lakekit.local.files import LandedFile, copy_in, verify
-from lakekit.models import Model
 
 DOCUMENT = "run.json"
 CONTRACT = "contract.yaml"
 _PART = ".part"
 
 
-class LandedRun(Model):
+class LandedRun(Document):
     """One run: batch.files are those that were given, files their copies."""
 
     contract: str
@@ -179,13 +177,14 @@ def _kept(place: Path, run: LandedRun) -> Batch:
 
 def _read(path: Path) -> LandedRun:
     try:
-        return LandedRun.model_validate_json(path.read_bytes())
-    except (ValidationError, OSError) as error:
-        raise LandingCorruptError(f"{path}: {str(error).splitlines()[0]}") from None
+        text = path.read_bytes()
+    except OSError as error:
+        raise LandingCorruptError(f"{path}: {error}") from None
+    return LandedRun.parse(text, name=str(path))
 
 
 def _write(place: Path, run: LandedRun) -> None:
     """Write a document whole or not at all."""
     part = place / f"{DOCUMENT}{_PART}"
-    part.write_text(run.model_dump_json(indent=1), encoding="utf-8")
+    part.write_bytes(run.to_json())
     part.replace(place / DOCUMENT)

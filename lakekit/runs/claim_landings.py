@@ -14,7 +14,7 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, TableBusyError
 from lakekit.landing.index import BLOCKED, PENDING, is_indexed, oldest, tables_with
-from lakekit.ports import Flow, ObjectNotFoundError, TableLeases
+from lakekit.ports import Flow, ObjectNotFoundError, ObjectStore, TableLeases
 from lakekit.runs.documents import Claim, ClaimedTable, Run, read_claim, read_run, write_once
 from lakekit.runs.next_run import PATIENT, backs_off
 from lakekit.runs.superseded import keeps_order
@@ -97,7 +97,7 @@ class _Claiming:
             if info.size == 0 or run_id == self._run.run_id:
                 continue
             with suppress(ObjectNotFoundError):  # it has ended meanwhile
-                time = datetime.fromisoformat(store.get(info.key).decode())
+                time = _landing_time(store, info.key, run_id)
                 folder = layout.raw_prefix(contract.source, contract.contract, time)
                 if self._may_land(run_id, contract, layout.manifest_key(folder)):
                     yield layout.manifest_key(folder)
@@ -117,6 +117,14 @@ class _Claiming:
             return True
         blocked = oldest(self._flow.store, BLOCKED, source, name, limit=1)
         return keeps_order(contract) and any(blocked)
+
+
+def _landing_time(store: ObjectStore, entry: str, run_id: str) -> datetime:
+    """Return the time of what a run will land: of its entry, else of its document."""
+    try:
+        return datetime.fromisoformat(store.get(entry).decode())
+    except ValueError:
+        return read_run(store, run_id).extraction_time
 
 
 def _release_others(made: Claim, kept: Claim, leases: TableLeases) -> None:

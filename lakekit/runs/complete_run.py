@@ -3,7 +3,7 @@
 Then the tables are given back, and the next run is started if landings are still pending.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lakekit import layout
@@ -81,7 +81,7 @@ def complete_run(
     run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
     found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
     extracted = not found.failures
-    if claim and claim.tables:
+    if claim and claim.manifests:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
     for each in found.loaded:
         announce(each)
@@ -135,12 +135,14 @@ class _Completion:
     def _merged(self, claimed: ClaimedTable, plan: TablePlan, good: list[str]) -> None:
         """Complete the landings up to the first whose batch has no evidence."""
         metadata = self._catalog.metadata(plan.table) or {}
-        result = self._merged_by_job(plan, metadata)
+        shown = _snapshots(metadata)
+        result = self._merged_by_job(plan, shown)
         merges = {each.run_id: each for each in result.merges}
         faults = {
             b.run_id: fault
             for b in plan.batches
-            if (fault := _fault(self._claim, b, merges.get(b.run_id), metadata))
+            if b.run_id not in shown
+            and (fault := _fault(self._claim, b, merges.get(b.run_id), metadata))
         }
         lacking = [key for key in good if self._run_id(key) in faults]
         done = [key for key in good if key not in lacking]
@@ -151,14 +153,14 @@ class _Completion:
         if lacking:
             self._refuse(claimed, lacking[0], faults[self._run_id(lacking[0])])
 
-    def _merged_by_job(self, plan: TablePlan, metadata: Metadata) -> MergeScd2Result:
-        """Return what was done to a table.
+    def _merged_by_job(self, plan: TablePlan, shown: Mapping[str, Metadata]) -> MergeScd2Result:
+        """Return what was done to a table; `shown` are the snapshots of the runs on main.
 
         A job that died after a commit could not say so. Its snapshot does, until it expires: for a
         rebuild it is kept as a result.
         """
         result = _result_of(self._store, self._run, plan)
-        merges, shown = {each.run_id: each for each in result.merges}, _snapshots(metadata)
+        merges = {each.run_id: each for each in result.merges}
         died = [b.run_id for b in plan.batches if b.run_id in shown and b.run_id not in merges]
         if died:
             merges |= {run_id: self._merge_of(plan, run_id, shown[run_id]) for run_id in died}
@@ -258,7 +260,7 @@ def _snapshots(metadata: Metadata) -> dict[str, Metadata]:
 
 
 def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Metadata) -> str | None:
-    """Return why a batch has no evidence, or None if it has.
+    """Return why a batch that main does not show has no evidence, or None if it has.
 
     Evidence is a snapshot in main's ancestry that carries the batch's id. Without one it is
 
@@ -267,9 +269,6 @@ def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Meta
       main's ancestry is cut. What this run committed itself can have expired only if the oldest
       ancestor that is left is younger than the claim, because expiry takes the oldest first.
     """
-    chain = main_ancestry(metadata)
-    if batch.run_id in _snapshots(metadata):
-        return None
     if merge is None:
         return f"no snapshot and no result of batch {batch.run_id}"
     if merge.snapshot_id is None:
@@ -277,6 +276,7 @@ def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Meta
         return f"batch {batch.run_id} moved versions, but names no snapshot" if moved else None
     if merge.snapshot_id in {each["snapshot-id"] for each in metadata.get("snapshots", [])}:
         return f"snapshot {merge.snapshot_id} of batch {batch.run_id} is not on main"
+    chain = main_ancestry(metadata)
     cut = bool(chain) and chain[-1].get("parent-snapshot-id") is not None
     younger = bool(chain) and chain[-1]["timestamp-ms"] > claim.leased_at.timestamp() * 1000
     if cut and (younger or not merge.committed):

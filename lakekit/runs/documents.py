@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 from lakekit import layout
 from lakekit.batch import Batch
 from lakekit.config.source import Source
+from lakekit.config.workers import Workers
 from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, UnknownSourceError
@@ -111,11 +112,12 @@ class TablePlan(Model):
 class Plan(Document):
     """What PlanTables decided; CreateTables and MergeScd2 do it.
 
-    failed: why nothing can be merged into a table, by table.
+    failed: why nothing can be merged into a table, by table. workers: those of MergeScd2.
     """
 
     run_id: RunId
     tables: tuple[TablePlan, ...]
+    workers: Workers | None = None
     failed: dict[Name, str] = Field(default_factory=dict)
 
 

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime
 
 from lakekit import layout
 from lakekit.documents import Document
+from lakekit.errors import LandingCorruptError
 from lakekit.landing.index import PENDING, tables_with
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import read_optional
@@ -81,20 +82,27 @@ def start_if_pending(flow: Flow, source: str, name: str, origin: Origin) -> bool
 
 def backs_off(store: ObjectStore, source: str, table: str, now: datetime) -> bool:
     """Say whether a table is left alone because its merges fail."""
-    found = read_optional(store, layout.backoff_key(source, table), Backoff)
+    found = _pause(store, source, table)
     return found is not None and found.until > now
 
 
 def back_off(store: ObjectStore, source: str, table: str, run_id: str, now: datetime) -> None:
     """Leave a table alone for twice as long as after the failure before; once per run."""
-    key = layout.backoff_key(source, table)
-    found = read_optional(store, key, Backoff)
+    found = _pause(store, source, table)
     if found and found.run_id == run_id:
         return
     before = found.failures if found else 0
     pause = min(FIRST_PAUSE * 2 ** min(before - 1, 10), LONGEST_PAUSE) if before else timedelta(0)
     found = Backoff(failures=before + 1, until=now + pause, run_id=run_id)
-    store.put(key, found.to_json())
+    store.put(layout.backoff_key(source, table), found.to_json())
+
+
+def _pause(store: ObjectStore, source: str, table: str) -> Backoff | None:
+    """Return how long a table is left alone; a pause that cannot be read is none."""
+    try:
+        return read_optional(store, layout.backoff_key(source, table), Backoff)
+    except LandingCorruptError:
+        return None
 
 
 def recover(store: ObjectStore, source: str, table: str) -> None:

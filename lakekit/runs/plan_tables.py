@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from lakekit import layout
 from lakekit.batch import Batch
+from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SchemaMismatchError
 from lakekit.landing.writer import Manifest, load_manifest
@@ -30,10 +31,13 @@ from lakekit.runs.validate_landing import is_approved
 from lakekit.steps.functions import PlanTables, PlanTablesResult
 
 
-def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> PlanTablesResult:
+def plan_tables(
+    step: PlanTables, store: ObjectStore, catalog: TableCatalog, jobs: Jobs
+) -> PlanTablesResult:
     """Write the plan: every table that has something to merge, with its batches in order.
 
-    A table that differs from its contract beyond what can be evolved stops no other.
+    One job run merges all tables: its workers follow from the bytes of all batches. A table that
+    differs from its contract beyond what can be evolved stops no other.
     """
     run, claim = read_run(store, step.run_id), read_claim(store, step.run_id)
     if claim is None:
@@ -57,10 +61,14 @@ def plan_tables(step: PlanTables, store: ObjectStore, catalog: TableCatalog) -> 
             _list_run(store, contract, each, run.run_id)
         if plan.batches:
             tables.append(plan)
-    document = Plan(run_id=run.run_id, tables=tuple(tables), failed=failed)
+    workers = jobs.workers(sum(batch.bytes or 0 for plan in tables for batch in plan.batches))
+    document = Plan(run_id=run.run_id, tables=tuple(tables), failed=failed, workers=workers)
     store.put(layout.plan_key(run.run_id), document.to_json())
     return PlanTablesResult(
-        create=any(plan.create for plan in tables), merge=bool(tables), superseded=superseded
+        create=any(plan.create for plan in tables),
+        merge=bool(tables),
+        workers=workers,
+        superseded=superseded,
     )
 
 

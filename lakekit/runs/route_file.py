@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
-from lakekit.json_lines import is_blank
+from lakekit.json_lines import bounded_lines, is_blank
 from lakekit.landing.csv import csv_records
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
@@ -24,6 +24,7 @@ _ENDING = re.compile(r"^.+?(?P<plain>\.(ndjson|jsonl|csv))?(?P<gzip>\.gz)?$")
 _INBOX = re.compile(
     r"^inbox/(?P<source>[a-z][a-z0-9_]*)/(?P<endpoint>[a-z][a-z0-9_]*)/(?P<file>.+)$"
 )
+MAX_FILE = 5 * 1024**3
 # How many files of one endpoint may have one microsecond.
 MAX_SHIFT = 100
 
@@ -78,7 +79,7 @@ def route_file(step: RouteFile, flow: Flow, contract: Contract) -> RouteFileResu
 
     Raises:
         LandingCorruptError: The file was replaced or removed before it was read.
-        SourceShapeError: It is no CSV, or no gzip.
+        SourceShapeError: It is no CSV, or no gzip, or has a record or a size that is too large.
     """
     store, run_id = flow.store, run_id_of(step, contract.contract)
     prefix, time = _reserve(store, contract, step.arrived_at, run_id)
@@ -133,9 +134,9 @@ def _land(
     """Copy the file as it is, measure it, and convert it if it is not NDJSON."""
     file = parse_inbox_key(step.key)
     key = layout.original_key(prefix, file.ending)
-    _refuse_replaced(store, step)
+    _refuse(store, step)
     store.copy(step.key, key)
-    _refuse_replaced(store, step)
+    _refuse(store, step)
     writer = LandingWriter(store, prefix) if file.is_csv else None
     part = _measure(store, key, contract, writer)
     return Manifest(
@@ -154,10 +155,13 @@ def _land(
     )
 
 
-def _refuse_replaced(store: ObjectStore, step: RouteFile) -> None:
+def _refuse(store: ObjectStore, step: RouteFile) -> None:
+    """Refuse a file that is not what was dropped, or that S3 does not copy in one call."""
     info = store.head(step.key)
     if info is None or info.etag.strip('"') != step.etag.strip('"'):
         raise LandingCorruptError(f"{step.key}: replaced or removed before it was read")
+    if info.size > MAX_FILE:
+        raise SourceShapeError(f"{step.key}: has {info.size} bytes, a file may have 5 GB; split it")
 
 
 def _measure(
@@ -171,7 +175,7 @@ def _measure(
         unpacked = Tally(cast(Any, _unpacked(buffered, key)))
         lines = cast(IO[bytes], io.BufferedReader(unpacked))
         try:
-            for record in csv_records(lines, contract) if writer else lines:
+            for record in csv_records(lines, contract) if writer else bounded_lines(lines):
                 if writer:
                     writer.write([record])
                 rows += not is_blank(record)

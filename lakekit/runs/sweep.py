@@ -6,6 +6,7 @@ the inbox by its lifecycle rule.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from lakekit import layout
@@ -77,12 +78,19 @@ def _route_lost(now: datetime, store: ObjectStore, route: Route, found: list[str
             key=info.key, etag=head.etag.strip('"'), version=head.version,
             arrived_at=head.modified,
         )  # fmt: skip
-        try:
+        with _reported(info.key, found):
             route(step)
             routed += 1
-        except LakekitError as error:
-            found.append(f"{info.key}: {type(error).__name__}: {error}")
     return routed
+
+
+@contextmanager
+def _reported(what: str, found: list[str]) -> Iterator[None]:
+    """Report an error, so that it keeps nothing else from being put right."""
+    try:
+        yield
+    except LakekitError as error:
+        found.append(f"{what}: {type(error).__name__}: {error}")
 
 
 def _unrouted(now: datetime, store: ObjectStore) -> Iterator[ObjectInfo]:
@@ -105,8 +113,9 @@ def _close_ended(flow: Flow, catalog: TableCatalog, found: list[str]) -> int:
         for info in [*flow.store.list(prefix)]:
             run_id = info.key.removeprefix(prefix)
             if not flow.executions.is_running(run_id):
-                _close(flow, catalog, source, run_id, found)
-                closed += 1
+                with _reported(run_id, found):
+                    _close(flow, catalog, source, run_id, found)
+                    closed += 1
     return closed
 
 
@@ -167,5 +176,6 @@ def _start_pending(now: datetime, flow: Flow, tables_of: TablesOf, found: list[s
             found.append(f"{source}: landings wait for tables without a contract: {strangers}")
         if source in known:
             name = f"sweep-{source}-{now:%Y%m%dT%H%M%S}"
-            started += start_if_pending(flow, source, name, "sweep")
+            with _reported(source, found):
+                started += start_if_pending(flow, source, name, "sweep")
     return started

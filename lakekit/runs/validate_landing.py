@@ -2,6 +2,7 @@
 
 from lakekit import layout
 from lakekit.errors import (
+    InvalidStepInputError,
     LandingCorruptError,
     NewerDocumentError,
     TerminalError,
@@ -11,7 +12,7 @@ from lakekit.landing.validate import Verdict
 from lakekit.landing.validate import validate_landing as verdict_of
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import LandingVerdict, Run, Verdicts, read_claim, read_run
+from lakekit.runs.documents import Claim, LandingVerdict, Run, Verdicts, read_claim, read_run
 from lakekit.steps.functions import ValidateLanding, ValidateLandingResult
 
 
@@ -20,11 +21,16 @@ def validate_landing(step: ValidateLanding, store: ObjectStore) -> ValidateLandi
 
     Raises:
         NewerDocumentError: A newer release landed it. The landing itself is none the worse.
-        LandingCorruptError: The run has no claim.
+        LandingCorruptError: The run has no claim, or one of landings of another table.
+        InvalidStepInputError: The claim has no such share.
     """
     run, claim = read_run(store, step.run_id), read_claim(store, step.run_id)
+    name = layout.claim_key(step.run_id)
     if claim is None:
-        raise LandingCorruptError(f"{layout.claim_key(step.run_id)}: missing")
+        raise LandingCorruptError(f"{name}: missing")
+    if step.share >= claim.shares:
+        raise InvalidStepInputError(f"{name}: has {claim.shares} shares, none is {step.share}")
+    _refuse_foreign(claim, run.source.source, name)
     found = tuple(_verdict(run, store, key) for key in claim.share(step.share))
     document = Verdicts(share=step.share, landings=found)
     store.put(layout.verdicts_key(run.run_id, step.share), document.to_json())
@@ -43,6 +49,15 @@ def is_decided(store: ObjectStore, manifest: str) -> bool:
 def is_approved(store: ObjectStore, manifest: Manifest) -> bool:
     """Say whether a person has let a landing pass the guards."""
     return store.head(layout.approved_key(manifest.prefix)) is not None
+
+
+def _refuse_foreign(claim: Claim, source: str, name: str) -> None:
+    """Raise if a claim names a landing under another table: the landing is none the worse."""
+    for each in claim.tables:
+        folder = layout.endpoint_prefix(source, each.table)
+        for key in each.manifests:
+            if not key.startswith(folder):
+                raise LandingCorruptError(f"{name}: names {key}, which is none of {folder}")
 
 
 def _verdict(run: Run, store: ObjectStore, key: str) -> LandingVerdict:

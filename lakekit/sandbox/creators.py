@@ -22,7 +22,7 @@ class Created:
 
 
 # Moto does not check who calls, and has no metrics that an alarm could watch; policies that
-# require TLS do not apply on this machine.
+# require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
 NOT_ENFORCED = {
     "AWS::CDK::Metadata",
     "AWS::CloudWatch::Alarm",
@@ -31,6 +31,7 @@ NOT_ENFORCED = {
     "AWS::S3::BucketPolicy",
     "AWS::SNS::TopicPolicy",
     "AWS::SQS::QueuePolicy",
+    "AWS::StepFunctions::StateMachineVersion",
 }
 
 
@@ -100,6 +101,11 @@ def _function(client: Client, fallback: str, p: Properties) -> Created:
         **{key: p[key] for key in known if key in p},
     )
     return Created(made["FunctionName"], {"Arn": made["FunctionArn"]}, p)
+
+
+def _version(client: Client, fallback: str, p: Properties) -> Created:
+    made = client("lambda").publish_version(FunctionName=p["FunctionName"])
+    return Created(made["FunctionArn"], {"Version": made["Version"]}, p)
 
 
 def _mapping(client: Client, fallback: str, p: Properties) -> Created:
@@ -177,7 +183,8 @@ def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
     arn = client("stepfunctions").create_state_machine(
         name=p.get("StateMachineName", fallback), definition=definition, roleArn=p["RoleArn"]
     )["stateMachineArn"]
-    return Created(arn, {"Arn": arn, "Name": arn.rpartition(":")[2]}, p)
+    attributes = {"Arn": arn, "Name": arn.rpartition(":")[2], "StateMachineRevisionId": "1"}
+    return Created(arn, attributes, p)
 
 
 CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
@@ -189,6 +196,7 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::KMS::Key": _key,
     "AWS::Lambda::EventSourceMapping": _mapping,
     "AWS::Lambda::Function": _function,
+    "AWS::Lambda::Version": _version,
     "AWS::Logs::LogGroup": _log_group,
     "AWS::S3::Bucket": _bucket,
     "AWS::SNS::Subscription": _subscription,

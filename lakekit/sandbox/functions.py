@@ -20,6 +20,7 @@ class Function:
 
     name: str
     arn: str
+    version: str
     handler: str
     environment: dict[str, str]
     timeout: int
@@ -35,7 +36,7 @@ class Answer:
 
 
 class Functions:
-    """Invokes functions, each call in a process that serves one function and one call at a time."""
+    """Invokes functions. A process serves one version of a function, and one call at a time."""
 
     def __init__(self, settings: Settings, find: Callable[[str], Function]) -> None:
         self._settings = settings
@@ -56,6 +57,7 @@ class Functions:
         request = {
             "name": function.name,
             "arn": function.arn,
+            "version": function.version,
             "handler": function.handler,
             "memory": function.memory,
             "event": event,
@@ -71,7 +73,7 @@ class Functions:
             what = f"Runtime exited with error: {error}"
             return self._lost(worker, "Runtime.ExitError", identity, what)
         with self._lock:
-            self._idle[function.name].append(worker)
+            self._idle[function.arn].append(worker)
         return Answer(answer["payload"], failed=answer.get("failed", False))
 
     def stop(self) -> None:
@@ -83,7 +85,7 @@ class Functions:
 
     def _take(self, function: Function) -> Worker:
         with self._lock:
-            idle = self._idle[function.name]
+            idle = self._idle[function.arn]
             while idle:
                 worker = idle.pop()
                 if worker.alive:

@@ -13,6 +13,7 @@ from lakekit.sandbox.workers.process import Worker, WorkerDiedError
 from lakekit.spark.session.jars import PACKAGES, S3_PACKAGES, class_path
 
 ACTIVE = ("STARTING", "RUNNING")
+WORKERS = ("WorkerType", "NumberOfWorkers", "ExecutionClass")
 MESSAGE_LENGTH = 2048
 
 
@@ -29,6 +30,7 @@ class JobRun:
     arguments: dict[str, str]
     timeout: int
     log: Path
+    workers: dict[str, Any]
     id: str = field(default_factory=lambda: f"jr_{uuid.uuid4().hex * 2}")
     state: str = "STARTING"
     error: str | None = None
@@ -44,6 +46,7 @@ class JobRun:
             "Attempt": 0,
             "JobRunState": self.state,
             "Arguments": self.arguments,
+            **self.workers,
             "StartedOn": self.started,
             "LastModifiedOn": until,
             "ExecutionTime": int(until - self.started),
@@ -76,8 +79,11 @@ class Jobs:
         worker = self._worker
         return worker.pid if worker and worker.alive else None
 
-    def start(self, job: dict[str, Any], arguments: dict[str, str]) -> JobRun:
-        """Queue a run of a job, which is given as GetJob shows it."""
+    def start(self, job: dict[str, Any], request: dict[str, Any]) -> JobRun:
+        """Queue a run of a job, which is given as GetJob shows it.
+
+        Its workers are noted: this machine has one.
+        """
         name = job["Name"]
         active = [r for r in self._runs.values() if r.job == name and r.state in ACTIVE]
         if len(active) >= job.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1):
@@ -85,9 +91,10 @@ class Jobs:
         run = JobRun(
             job=name,
             script=self._script(job["Command"]["ScriptLocation"]),
-            arguments={**job.get("DefaultArguments", {}), **arguments},
+            arguments={**job.get("DefaultArguments", {}), **request.get("Arguments", {})},
             timeout=int(job.get("Timeout") or 2880),
             log=self._settings.logs / "jobs" / name,
+            workers={key: value for key in WORKERS if (value := request.get(key, job.get(key)))},
         )
         run.log = run.log / f"{run.id[:19]}.log"
         self._runs[run.id] = run

@@ -30,15 +30,16 @@ class Registry:
         self._lambda = lambda_backends[settings.account][settings.region]
 
     def function(self, name: str) -> Function:
-        """Return a function by name or ARN; a missing one is a KeyError."""
-        name = name.split(":")[6] if name.startswith("arn:") else name
+        """Return a function or a version of it, by name or ARN; a missing one is a KeyError."""
+        own = name.split(":", 6)[6] if name.startswith("arn:") else name
         try:
-            found = self._lambda.get_function(name)
+            found = self._lambda.get_function(own)
         except Exception as error:
             raise KeyError(name) from error
         return Function(
             name=found.function_name,
             arn=found.function_arn,
+            version=str(found.version),
             handler=found.handler,
             environment=dict(found.environment_vars),
             timeout=int(found.timeout),
@@ -71,7 +72,7 @@ class JobRoutes:
     def start(self, call: Call) -> Response:
         job = self._registry.job(call.body["JobName"])
         try:
-            run = self._jobs.start(job, call.body.get("Arguments", {}))
+            run = self._jobs.start(job, call.body)
         except TooManyRunsError as error:
             what = f"Concurrent runs exceeded for {error}"
             raise AwsError("ConcurrentRunsExceededException", what) from error

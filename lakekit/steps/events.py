@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import StringConstraints, ValidationError
 
@@ -17,7 +17,13 @@ Origin = Literal["person", "schedule", "file", "next", "sweep"]
 
 
 class StepModel(Model):
-    """What goes into a step or comes out of it, as an event of the state machine."""
+    """What goes into a step or comes out of it, as an event of the state machine.
+
+    BY_HAND: a person writes it, so that what is unknown is a mistake. What a definition hands to
+    a job may be of another release.
+    """
+
+    BY_HAND: ClassVar[bool] = False
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> Self:
@@ -46,10 +52,12 @@ def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
 
     It reads what `awsglue.utils.getResolvedOptions` reads, and more strictly: see ADR 16.
     What Glue adds (`--JOB_NAME`, `--TempDir`, `--enable-metrics` …) is ignored, with its value. Our
-    names are of lower-case letters and underscores; another one of that form is a mistake.
+    names are of lower-case letters and underscores; another one of that form is of a later release,
+    or a person's mistake.
 
     Raises:
-        InvalidStepInputError: An option is unknown, or the arguments are not complete or wrong.
+        InvalidStepInputError: The arguments are not complete or wrong, or a person gave an unknown
+            one.
 
     Example:
         >>> from lakekit.steps.jobs import CreateTables
@@ -69,7 +77,7 @@ def job_arguments(model: type[Arguments], argv: Sequence[str]) -> Arguments:
             found[name] = value if equals else next(words, None)
             may_be_value = False
             continue
-        if _OURS.fullmatch(word.partition("=")[0]) and not may_be_value:
+        if model.BY_HAND and _OURS.fullmatch(word.partition("=")[0]) and not may_be_value:
             close = get_close_matches(name, sorted(known), n=1)
             hint = f"did you mean --{close[0]}?" if close else "remove it"
             raise InvalidStepInputError(f"{model.__name__}: --{name}: unknown option; {hint}")

@@ -5,10 +5,11 @@ jobs are in `jobs`.
 """
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
+from lakekit.config.workers import Workers
 from lakekit.models import Name
 from lakekit.steps.events import Key, Origin, RunId, StepModel
 
@@ -18,6 +19,9 @@ class LoadRequest(StepModel):
 
     extraction_time: instead of the start time, for data that is of another time.
     extract: false to load only what is pending.
+
+    A field that is unknown is the mistake of a person. Whoever else starts a run may be of another
+    release.
     """
 
     source: Name
@@ -25,6 +29,14 @@ class LoadRequest(StepModel):
     extract: bool = True
     origin: Origin = "person"
     started_by: str | None = Field(None, alias="AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_fields_of_other_releases(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("origin", "person") == "person":
+            return value
+        known = {*cls.model_fields, *(field.alias for field in cls.model_fields.values())}
+        return {name: each for name, each in value.items() if name in known}
 
 
 class StartRun(StepModel):
@@ -106,10 +118,14 @@ class PlanTables(OfRun):
 
 
 class PlanTablesResult(StepModel):
-    """Whether to create or evolve tables, and to merge; how many landings newer ones superseded."""
+    """Whether to create or evolve tables, and to merge, with how many workers.
+
+    superseded: how many landings are left out, because newer ones describe the source.
+    """
 
     create: bool
     merge: bool
+    workers: Workers
     superseded: int = 0
 
 

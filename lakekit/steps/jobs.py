@@ -72,6 +72,8 @@ class RebuildTable(HoldsLease):
     key of an object with natural keys, NDJSON; only their versions are.
     """
 
+    BY_HAND = True
+
     table: Name
     since: AwareDatetime | None = Field(None, alias="from")
     keys: Annotated[str, StringConstraints(pattern=r"^runs/.+$", max_length=1024)] | None = None

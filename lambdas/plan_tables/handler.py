@@ -14,4 +14,4 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = PlanTables.from_event(event)
     settings = read_settings()
     catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
-    return plan_tables(step, settings.store, catalog).to_event()
+    return plan_tables(step, settings.store, catalog, settings.jobs).to_event()

@@ -115,5 +115,11 @@ def test_every_command_and_target_is_documented() -> None:
         "sandbox up",
         "sandbox run",
         "sandbox rebuild",
+        "runs",
+        "landings",
+        "status",
+        "approve",
+        "reject",
+        "retry",
     ):
         assert f"lakekit {name}" in documented

@@ -8,14 +8,13 @@ from datetime import datetime
 
 from lakekit import layout
 from lakekit.aws.lease import Lease
-from lakekit.landing.decisions import Decision
 from lakekit.landing.writer import load_manifest
 from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
 from lakekit.runs.documents import Claim, read_claim
 from lakekit.table_properties import RUN_ID
 from tests.flow.catalog import Commit, Table
 from tests.flow.story import Story
-from tests.flow.world import Notice
+from tests.flow.world import LOST, Notice
 
 MOST_STATE = 32 * 1024
 MOST_CALLS_OF_START_RUN = 20
@@ -160,7 +159,8 @@ def _rejected_at(story: Story, table: Table, commit: Commit) -> datetime | None:
     marker = layout.rejected_key(layout.raw_prefix(source, name, commit.extraction_time))
     if marker not in story.world.plain.objects:
         return None
-    return Decision.parse(story.world.plain.get(marker), name=marker).decided_at
+    # Not when the person began to: the marker may come seconds later.
+    return max(at for at, key, body in story.world.store.log if key == marker and body is not None)
 
 
 def _epochs_grow(story: Story) -> Iterator[str]:
@@ -212,6 +212,8 @@ def _bounded(story: Story) -> Iterator[str]:
                     yield f"{execution.name}: {state} has {size} bytes"
             if execution.status == "RUNNING":
                 yield f"{execution.name} never ended"
+            if execution.status == "SUCCEEDED" and execution.left_job:
+                yield f"{execution.name} ended while a job still worked for it"
     if world.calls["start_run"] > MOST_CALLS_OF_START_RUN:
         yield f"StartRun made {world.calls['start_run']} calls"
     loads = world.machines["load_source"].executions
@@ -234,7 +236,8 @@ def _wait_short(story: Story) -> Iterator[str]:
         for manifest in claim.manifests:
             claimed.setdefault(manifest, claim)
     for manifest, waits in _waits(story).items():
-        if manifest not in claimed:  # rejected before
+        rejected = layout.rejected_key(layout.prefix_of(manifest))
+        if manifest not in claimed or story.world.plain.head(rejected):
             continue
         claim = claimed[manifest]
         holds = [h for h in _holds(story, _table_of(manifest)) if h.end > waits[0][0]]
@@ -368,6 +371,8 @@ def _has_reason(story: Story, notice: Notice) -> bool:
         return story.began_with.refused > 0
     if error == "LateExtractError":
         return _may_be_late(story, notice)
+    if error == "States.TaskFailed" and LOST in notice.message:  # it is started once more
+        return injected[error] > 1 or injected["late"] > 0
     if injected["job"] or "is rejected; start with another extraction_time" in notice.message:
         return True
     for group, tries in ((_OF_SERVICE, _SERVICE), (_OF_FUNCTION, _FUNCTION)):

@@ -96,6 +96,9 @@ class Machine:
 
     def _end(self, execution: Execution, status: str) -> None:
         execution.status, execution.ended = status, self._world.clock()
+        if self._world.has_job(execution.name):
+            execution.left_job = True
+            self._world.outlived.add(execution.name)
         if execution.timer:
             self._world.kernel.kill(execution.timer)
         self._world.say(f"{execution.name} {status} {execution.error}")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakekit.config.workers import Jobs
 from lakekit.runs.claim_landings import claim_landings
 from lakekit.runs.complete_run import complete_run
 from lakekit.runs.extract_pages import extract_pages
@@ -46,7 +47,7 @@ def _validate_landing(world: "World", event: Event) -> Event:
 
 
 def _plan_tables(world: "World", event: Event) -> Event:
-    return plan_tables(steps.PlanTables.from_event(event), world.store, world).to_event()
+    return plan_tables(steps.PlanTables.from_event(event), world.store, world, Jobs()).to_event()
 
 
 def _complete_run(world: "World", event: Event) -> Event:

@@ -5,10 +5,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from pydantic import ValidationError
+
 from lakekit import layout
 from lakekit.aws import lease as lease_module
 from lakekit.aws.executions import Owners
 from lakekit.aws.lease import Lease, Leases
+from lakekit.documents import Document
+from lakekit.errors import LandingCorruptError
 from lakekit.landing import index, writer
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs import (
@@ -23,8 +27,12 @@ from lakekit.runs import (
     sweep,
     validate_landing,
 )
+from lakekit.runs.documents import Newest
+from lakekit.runs.next_run import Backoff
 from lakekit.steps.functions import RouteFile
+from tests.flow import machine
 from tests.flow.catalog import Table
+from tests.flow.world import World
 
 # What is replaced, its name, and by what.
 Patches = Iterable[tuple[Any, str, Any]]
@@ -197,10 +205,10 @@ def _() -> Patches:
 
 @guard("what main shows of a job that died is kept")
 def _() -> Patches:
-    def merges(completion: Any, plan: Any, metadata: Any) -> Any:
-        return complete_run._merges(completion._store, completion._run, plan)
+    def merged(completion: Any, plan: Any, shown: Any) -> Any:
+        return complete_run._result_of(completion._store, completion._run, plan)
 
-    yield complete_run._Completion, "_merges", merges
+    yield complete_run._Completion, "_merged_by_job", merged
 
 
 @guard("the newest landings are kept")
@@ -274,6 +282,19 @@ def _() -> Patches:
     yield sweep, "is_indexed", lambda store, manifest: True
 
 
+# Jobs.
+
+
+@guard("a job that Glue lost is started once more")
+def _() -> Patches:
+    yield machine, "_like", lambda text, pattern: False
+
+
+@guard("a job waits for an earlier one of its run")
+def _() -> Patches:
+    yield World, "wait_for_earlier_runs", lambda world, job, run_id: None
+
+
 # Tables.
 
 
@@ -290,3 +311,19 @@ def _() -> Patches:
         "commit",
         lambda table, batch, run_id, base, at: commit(table, batch, run_id, table.head, at),
     )
+
+
+# Releases.
+
+
+@guard("fields of another release are ignored")
+def _() -> Patches:
+    def parse(model: type[Document], text: bytes, *, name: str) -> Document:
+        try:
+            return model.model_validate_json(text)
+        except ValidationError:
+            raise LandingCorruptError(name) from None
+
+    # The checks read other documents too.
+    for model in (Backoff, Newest):
+        yield model, "parse", classmethod(parse)

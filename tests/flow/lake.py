@@ -39,7 +39,8 @@ maintenance: {{small_files_threshold: 6}}
 _ORDERED = ", sequence_by: at"
 
 
-def _contract(source: str, name: str, extract: str, sequence: str = "") -> Contract:
+def contract_of(source: str, name: str, extract: str, sequence: str = "") -> Contract:
+    """Return the contract of a table; `sequence` continues its history section."""
     text = _CONTRACT.format(source=source, name=name, extract=extract, sequence=sequence)
     return load_contract(text)
 
@@ -49,14 +50,14 @@ SOURCES: dict[str, Source] = {
 }
 CONTRACTS: dict[str, tuple[Contract, ...]] = {
     SHOP: (
-        _contract(SHOP, "orders", "full"),
-        _contract(SHOP, "prices", "incremental", _ORDERED),
-        _contract(SHOP, "visits", "incremental"),
+        contract_of(SHOP, "orders", "full"),
+        contract_of(SHOP, "prices", "incremental", _ORDERED),
+        contract_of(SHOP, "visits", "incremental"),
     ),
     DROPS: (
-        _contract(DROPS, "events", "incremental", _ORDERED),
-        _contract(DROPS, "days", "incremental"),
-        _contract(DROPS, "stock", "full"),
+        contract_of(DROPS, "events", "incremental", _ORDERED),
+        contract_of(DROPS, "days", "incremental"),
+        contract_of(DROPS, "stock", "full"),
     ),
 }
 

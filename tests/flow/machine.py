@@ -5,6 +5,7 @@ It runs inside a task of the kernel, one per execution, and one more for each it
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,6 +64,8 @@ class Execution:
     task: Task | None = None
     timer: Task | None = None
     branches: list[Task] = field(default_factory=list)
+    # Whether a job still worked for it when it ended.
+    left_job: bool = False
     # State and bytes of each input and output.
     sizes: dict[str, int] = field(default_factory=dict)
 
@@ -294,9 +297,15 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "IsNull": lambda found, expected: (found is None) is expected,
     "BooleanEquals": lambda found, expected: found is expected,
     "StringEquals": lambda found, expected: isinstance(found, str) and found == expected,
+    "StringMatches": lambda found, expected: isinstance(found, str) and _like(found, expected),
     "NumericEquals": lambda found, expected: found == expected,
     "NumericGreaterThan": lambda found, expected: found > expected,
 }
+
+
+def _like(text: str, pattern: str) -> bool:
+    wanted = ".*".join(re.escape(part) for part in pattern.split("*"))
+    return re.fullmatch(wanted, text, re.DOTALL) is not None
 
 
 def _refuse_unknown(machine: Mapping[str, Any]) -> None:

@@ -11,13 +11,18 @@ from tests.fakes import MemoryObjectStore
 
 # Says what is asked for; what is inside happens at one time.
 Request = Callable[[str], AbstractContextManager[None]]
+# Returns a body as its writer writes it.
+Written = Callable[[bytes], bytes]
 
 
 class SlowStore(MemoryObjectStore):
     """A bucket over the objects of another store."""
 
-    def __init__(self, plain: MemoryObjectStore, request: Request, page: int) -> None:
+    def __init__(
+        self, plain: MemoryObjectStore, request: Request, written: Written, page: int
+    ) -> None:
         super().__init__(plain.now)
+        self._written = written
         self.objects, self.modified = plain.objects, plain.modified
         self._request, self._page = request, page
         # When what was written, and what was deleted: that has no body.
@@ -37,6 +42,7 @@ class SlowStore(MemoryObjectStore):
     def put(
         self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
     ) -> str:
+        body = self._written(body)
         with self._request(f"PUT {key}"):
             etag = super().put(key, body, if_absent=if_absent, if_match=if_match)
             self._note(key, body)

@@ -1,6 +1,7 @@
 """What happens in a schedule, until all is quiet: files, loads, maintenance, people."""
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -8,10 +9,10 @@ from typing import Any
 
 from lakekit import layout
 from lakekit.errors import InvalidStepInputError, TableBusyError
-from lakekit.landing.decisions import approve, reject
+from lakekit.landing.decisions import reject
 from lakekit.landing.index import BLOCKED, PENDING
 from lakekit.landing.writer import load_manifest
-from lakekit.runs.next_run import start_if_pending
+from lakekit.operate.decide import approve_landing, reject_landing, retry_landings
 from tests.flow.functions import FUNCTIONS
 from tests.flow.lake import CONTRACTS, DROPS, SHOP
 from tests.flow.weather import clear_up, draw
@@ -189,19 +190,21 @@ class Story:
             self.kernel.sleep(self.random.uniform(5 * MINUTE, HOUR))
 
     def _decide(self) -> None:
-        """Approve or reject what waits for a person."""
+        """Approve, reject or retry what waits for a person."""
+        choices: dict[str, Callable[[str], Any]] = {
+            "reject": lambda each: reject_landing(self.world.flow, each, "so it is", "anna"),
+            "approve": lambda each: approve_landing(self.world.flow, each, "so it is", "anna"),
+            "retry": lambda each: retry_landings(self.world.flow, [each], "anna"),
+        }
         for manifest in waits_for_person(self.world):
             # Who approved a landing that is still refused does not do so again.
-            decide = reject if manifest in self.decided else self.random.choice((approve, reject))
-            self.decided.setdefault(manifest, []).append(decide.__name__)
-            self.world.say(f"{decide.__name__}s {manifest}")
+            choice = "reject" if manifest in self.decided else self.random.choice([*choices])
+            self.decided.setdefault(manifest, []).append(choice)
+            self.world.say(f"{choice} {manifest}")
             try:
-                decide(self.world.store, manifest, "so it is", self.world.clock())
+                choices[choice](manifest)
             except InvalidStepInputError as error:
                 self.world.say(str(error))
-                continue
-            name = f"decided-{len(self.world.machines['load_source'].executions)}"
-            start_if_pending(self.world.flow, manifest.split("/")[1], name, "person")
 
     def _rejects(self) -> None:
         """Reject a landing that waits for nobody but the next run."""

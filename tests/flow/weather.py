@@ -22,8 +22,10 @@ class Weather:
     # Per invocation: it is not begun; its answer is lost, while it goes on.
     throttled: float = 0
     answer_lost: float = 0
-    # Per job: it is not begun; it dies; it goes on though its run was stopped.
+    # Per job: it is not begun; it is begun and nobody hears of it; it dies; it goes on though its
+    # run was stopped.
     job_refused: float = 0
+    job_start_lost: float = 0
     job_dies: float = 0
     job_outlives: float = 0
     # Per event of a file.
@@ -39,6 +41,8 @@ class Weather:
     broken: str = ""
     # Per execution: people stop it.
     stopped: float = 0
+    # Per document: its writer is of the next release, and adds fields.
+    next_release: float = 0
     jobs_at_once: int = 8
     landings_at_once: int = 1000
     merge_seconds: tuple[float, float] = field(default=(30, 300))
@@ -51,6 +55,7 @@ def draw(random: Random) -> Weather:
         page=random.choice((1000, 1000, 3)),
         event_doubled=random.choice((0, 0.2)),
         repeated=random.choice((0, 0.3)),
+        next_release=random.choice((0, 0, 0.3)),
         landings_at_once=random.choice((1000, 1000, 4)),
         merge_seconds=random.choice(((1, 5), (30, 120), (60, 160))),
     )
@@ -88,4 +93,5 @@ _FAULTS = {
     "refused": (0, 0.1, 0.3),
     "broken": ("", "", "merge", "schema"),
     "stopped": (0, 0.1, 0.3),
+    "job_start_lost": (0, 0, 0.2),
 }

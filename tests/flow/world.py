@@ -26,9 +26,12 @@ from tests.flow.lake import BROKEN_TABLES, OTHER, Records
 from tests.flow.machine import Execution, StateError
 from tests.flow.store import SlowStore
 from tests.flow.weather import Weather
+from tests.golden.releases import objects
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MACHINES = ("load_source", "maintain_tables")
+# What Glue says of a job that it has lost.
+LOST = "Command failed with exit code 1"
 # A function ends so many seconds before its state does.
 _SPARE = 5
 
@@ -52,7 +55,8 @@ class World:
         self.kernel = Kernel(Random(seed + 1))
         self.trace: list[str] | None = [] if trace else None
         self.plain = MemoryObjectStore(self.clock)
-        self.store = SlowStore(self.plain, self.request, weather.page)
+        self.store = SlowStore(self.plain, self.request, self.written, weather.page)
+        self._releases = Random(seed + 3)
         self.machines = {name: Machine(self, name) for name in MACHINES}
         loads, maintenance = self.machines["load_source"], self.machines["maintain_tables"]
         owners = Owners(loads, maintenance)
@@ -67,6 +71,8 @@ class World:
         # Runs whose job went on after they had given it up.
         self.outlived: set[str] = set()
         self.running_jobs: Counter[str] = Counter()
+        # The jobs that work for a run, the oldest first.
+        self.jobs_of: dict[tuple[str, str], list[Task]] = defaultdict(list)
         self.job_runs: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
 
@@ -118,6 +124,16 @@ class World:
         self._fault(task, f"answer to {what}")
         if self.weather.pace != "even":
             self.kernel.sleep(self._latency())
+
+    def written(self, body: bytes) -> bytes:
+        """Return a document as a release writes it, of which two are at work at once."""
+        is_document = body.startswith(b"{")
+        if not is_document or self._releases.random() >= self.weather.next_release:
+            return body
+        value = json.loads(body)
+        for each in [*objects(value)]:
+            each["of_the_next_release"] = {"a": [1]}
+        return json.dumps(value).encode()
 
     def _latency(self) -> float:
         if self.weather.pace == "even":
@@ -231,6 +247,11 @@ class World:
             f"{run_id} {job}", run_id, lambda: self._job_run(job, run_id, arguments), after=30
         )
         task.notes["job"] = True
+        self.jobs_of[run_id, job].append(task)
+        if self.chance(self.weather.job_start_lost):
+            self.say(f"nobody hears that {job} has begun")
+            self.inject(run_id, "Glue.SdkClientException")
+            raise StateError("Glue.SdkClientException")
         try:
             ended = self.kernel.join(task, timeout)
         except Killed:
@@ -241,10 +262,11 @@ class World:
             self.inject(run_id, "States.Timeout")
             raise StateError("States.Timeout")
         if isinstance(task.error, Killed):
-            self.injected[run_id].update(("States.TaskFailed", "job"))
+            late = task.notes.get("late", False)
+            self.injected[run_id].update(("late" if late else "States.TaskFailed", "job"))
+            raise _failed_job(job, "TIMEOUT" if late else "FAILED", LOST)
         if task.error is not None:
-            cause = {"JobName": job, "ErrorMessage": f"{type(task.error).__name__}: {task.error}"}
-            raise StateError("States.TaskFailed", json.dumps(cause))
+            raise _failed_job(job, "FAILED", f"{type(task.error).__name__}: {task.error}")
         return {"Id": f"jr_{self.job_runs[job]}", "JobName": job}
 
     def _job_run(self, job: str, run_id: str, arguments: dict[str, str]) -> None:
@@ -254,15 +276,33 @@ class World:
         if self.chance(self.weather.job_dies):
             death = self.random.uniform(0, 1.5 * self.weather.merge_seconds[1])
             self.kernel.spawn(f"death of {task.name}", lambda: self.kernel.kill(task), after=death)
+
+        def time_out() -> None:
+            task.notes["late"] = True
+            self.kernel.kill(task)
+
         # What nobody stops Glue ends.
-        end = self.kernel.spawn(
-            f"end of {task.name}", lambda: self.kernel.kill(task), after=TIMEOUTS.job
-        )
+        end = self.kernel.spawn(f"end of {task.name}", time_out, after=TIMEOUTS.job)
         try:
+            self.wait_for_earlier_runs(job, run_id)
             JOBS[job](self, run_id, arguments["source"])
         finally:
             self.kernel.kill(end)
             self.running_jobs[job] -= 1
+
+    def wait_for_earlier_runs(self, job: str, run_id: str) -> None:
+        """Wait for earlier job runs of the same run, as a job does."""
+        for other in self.jobs_of[run_id, job]:
+            if other is self.kernel.current:
+                return
+            self.kernel.join(other)
+
+    def has_job(self, run_id: str) -> bool:
+        """Say whether a job still works for a run."""
+        return any(
+            not task.done for (name, _), tasks in self.jobs_of.items() if name == run_id
+            for task in tasks
+        )  # fmt: skip
 
     def _cancel(self, task: Task) -> None:
         """What Step Functions does to the job of a state that it gives up: it tries to stop it."""
@@ -270,6 +310,11 @@ class World:
             self.outlived.add(task.notes["run"])
         else:
             self.kernel.kill(task)
+
+
+def _failed_job(job: str, state: str, message: str) -> StateError:
+    cause = {"ErrorMessage": message, "JobName": job, "JobRunState": state}
+    return StateError("States.TaskFailed", json.dumps(cause, separators=(",", ":")))
 
 
 def _snake(token: str, kind: str) -> str:

@@ -3,26 +3,32 @@
 from typing import Any
 
 Json = dict[str, Any]
+# The state that leads back, once.
+ONCE_MORE = "OnceMore"
 
 
 def longest_path(definition: Json, start: str, *, maps: dict[str, int]) -> int:
     """Return the seconds of the longest path from a state to an end.
 
     Args:
-        definition: A machine without circles, but for those inside its maps.
+        definition: A machine without circles, but for those inside its maps and the one through
+            `OnceMore`, which is passed once.
         start: Where the path begins; this state counts.
         maps: The seconds of a whole Map, by name.
     """
-    known: dict[str, int] = {}
+    known: dict[tuple[str, bool], int] = {}
 
-    def after(name: str) -> int:
-        if name not in known:
+    def after(name: str, again: bool) -> int:
+        if name == ONCE_MORE and again:
+            return 0
+        if (name, again) not in known:
             state = definition["States"][name]
             own = maps[name] if state["Type"] == "Map" else duration(state)
-            known[name] = own + max(map(after, successors(state)), default=0)
-        return known[name]
+            ways = [after(to, again or name == ONCE_MORE) for to in successors(state)]
+            known[name, again] = own + max(ways, default=0)
+        return known[name, again]
 
-    return after(start)
+    return after(start, again=False)
 
 
 def duration(state: Json) -> int:

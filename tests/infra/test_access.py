@@ -90,6 +90,13 @@ def test_only_a_rebuild_drops_tables_and_its_shadows_alone(dev: Stacks, job: str
     assert tables == (shadows if job == "rebuild_table" else set())
 
 
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_of_a_state_machine_sees_its_own_runs_alone(dev: Stacks, job: str) -> None:
+    seen = {text.rpartition(":")[2] for text in rights(dev, job).get("glue:GetJobRuns", set())}
+
+    assert seen == (set() if job == "rebuild_table" else {f'job/lakekit-dev-{job}"'})
+
+
 @pytest.mark.parametrize("step", FUNCTIONS)
 def test_only_extraction_reads_secrets(dev: Stacks, step: str) -> None:
     assert ("secretsmanager:GetSecretValue" in rights(dev, step)) == (step == "extract_pages")
@@ -149,7 +156,7 @@ def test_alarms_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> No
         actions = [s["Action"] for s in mine]
         return {a for each in actions for a in (each if isinstance(each, list) else [each])}
 
-    assert allowed("AWS::SNS::TopicPolicy", "orchestration", "PolicyDocument") == {"sns:Publish"}
+    assert allowed("AWS::SNS::TopicPolicy", "compute", "PolicyDocument") == {"sns:Publish"}
     assert allowed("AWS::KMS::Key", "storage", "KeyPolicy") == {
         "kms:Decrypt",
         "kms:GenerateDataKey*",

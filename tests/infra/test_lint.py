@@ -35,7 +35,7 @@ def test_schedules_with_a_zone_and_a_window_have_no_findings(
 def test_a_fault_in_a_state_machine_would_be_found(
     environments: dict[str, Stacks], assembly: Path, tmp_path: Path
 ) -> None:
-    (file,) = (assembly / "assembly-dev").glob("*orchestration*.template.json")
+    (file,) = (assembly / "assembly-dev").glob("*compute*.template.json")
     broken = tmp_path / file.name
     broken.write_text(file.read_text().replace('\\"Task\\"', '\\"Tusk\\"', 1))
 

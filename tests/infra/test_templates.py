@@ -8,6 +8,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.config.workers import Jobs
 from lakekit.spark_conf import SETTINGS
 from tests.infra.conftest import Stacks, synthesise
 
@@ -50,12 +51,37 @@ def test_jobs_run_on_glue_5_1_without_retries(dev: Stacks, job: str) -> None:
     expected = {
         "Name": f"lakekit-dev-{job}",
         "GlueVersion": "5.1",
-        "WorkerType": "G.1X",
-        "NumberOfWorkers": 2,
         "MaxRetries": 0,
         "Timeout": 60,
     }
     dev["compute"].has_resource_properties("AWS::Glue::Job", expected)
+
+
+def test_what_is_not_started_with_workers_of_its_plan_has_the_limits_of_the_environment(
+    dev: Stacks,
+) -> None:
+    jobs = [each["Properties"] for each in dev["compute"].find_resources("AWS::Glue::Job").values()]
+
+    assert {each["Name"].rpartition("-")[2]: each["NumberOfWorkers"] for each in jobs} == {
+        "create_tables": 2, "merge_scd2": 2, "maintain_tables": 10, "rebuild_table": 10
+    }  # fmt: skip
+    for each in jobs:
+        assert (each["WorkerType"], each["ExecutionClass"]) == ("G.1X", "STANDARD")
+        assert each["DefaultArguments"]["--enable-auto-scaling"] == "true"
+
+
+def test_only_plan_tables_knows_the_limits_of_jobs(stacks: Stacks) -> None:
+    functions = stacks["compute"].find_resources("AWS::Lambda::Function").values()
+    given = {
+        each["Properties"]["Handler"].split(".")[1]: variables["LAKEKIT_JOBS"]
+        for each in functions
+        if "LAKEKIT_JOBS" in (variables := each["Properties"]["Environment"]["Variables"])
+    }
+
+    assert given.keys() == {"plan_tables"}
+    assert Jobs.model_validate_json(given["plan_tables"]) == Jobs(
+        timeout_minutes=json.loads(given["plan_tables"])["timeout_minutes"]
+    )
 
 
 def test_one_rebuild_runs_at_once_because_the_next_takes_over_its_lease(stacks: Stacks) -> None:
@@ -87,7 +113,7 @@ def test_no_table_is_in_a_template(stacks: Stacks) -> None:
 
 
 def test_machines_get_the_definition_files_unchanged_but_for_time_outs(stacks: Stacks) -> None:
-    machines = stacks["orchestration"].find_resources("AWS::StepFunctions::StateMachine")
+    machines = stacks["compute"].find_resources("AWS::StepFunctions::StateMachine")
     definitions = [m["Properties"]["DefinitionString"] for m in machines.values()]
     files = [path.read_text() for path in (ROOT / "state_machines").glob("*.asl.json")]
     seconds = re.compile(r'"TimeoutSeconds": ("\$\{\w+\}"|\d+)')
@@ -137,7 +163,11 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
     template = stacks["orchestration"]
     queues = template.find_resources("AWS::SQS::Queue")
     [dead] = [id for id, q in queues.items() if q["Properties"]["QueueName"].endswith(queue)]
-    [topic] = template.find_resources("AWS::SNS::Topic")
+    [topic] = [
+        output["Export"]["Name"]
+        for output in stacks["compute"].to_json()["Outputs"].values()
+        if output["Value"].get("Ref") in stacks["compute"].find_resources("AWS::SNS::Topic")
+    ]
 
     template.has_resource_properties(
         "AWS::CloudWatch::Alarm",
@@ -146,7 +176,7 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
             "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [dead, "QueueName"]}}],
             "Threshold": 1,
             "ComparisonOperator": "GreaterThanOrEqualToThreshold",
-            "AlarmActions": [{"Ref": topic}],
+            "AlarmActions": [{"Fn::ImportValue": topic}],
         },
     )
 
@@ -155,7 +185,7 @@ def test_a_dead_letter_notifies_the_failure_topic(stacks: Stacks, queue: str) ->
 def test_an_execution_that_times_out_notifies_the_failure_topic(
     stacks: Stacks, machine: str
 ) -> None:
-    template = stacks["orchestration"]
+    template = stacks["compute"]
     [topic] = template.find_resources("AWS::SNS::Topic")
     machines = template.find_resources("AWS::StepFunctions::StateMachine").items()
     [id] = [id for id, m in machines if m["Properties"]["StateMachineName"].endswith(machine)]

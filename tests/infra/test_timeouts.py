@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cdk.stacks.orchestration import token
+from cdk.constructs.definitions import token
 from lakekit.config.timeouts import EXTRACTION
 from tests.infra.conftest import Stacks
 from tests.infra.durations import duration, longest_path, pauses
@@ -42,7 +42,7 @@ class Deployment:
         }
         self.machines = {
             each["StateMachineName"].rpartition("-")[2]: json.loads(each["DefinitionString"])
-            for each in of("AWS::StepFunctions::StateMachine", "orchestration")
+            for each in of("AWS::StepFunctions::StateMachine")
         }
         variables = [each["Environment"]["Variables"] for each in functions.values()]
         arguments = [each["DefaultArguments"] for each in jobs.values()]
@@ -151,6 +151,17 @@ def test_a_path_counts_time_outs_that_are_retried_and_the_pauses_between() -> No
     assert pauses(rule) == 30 + 60 + 120 + 240 + 300
     assert duration(task) == 300 + 750 + 90
     assert longest_path({"States": states}, "A", maps={"D": 5}) == 10 + 1140 + 5
+
+
+def test_a_path_counts_what_is_done_once_more() -> None:
+    states = {
+        "A": {"Type": "Task", "TimeoutSeconds": 100, "Catch": [{"Next": "B"}], "Next": "C"},
+        "B": {"Type": "Choice", "Choices": [{"Next": "OnceMore"}], "Default": "C"},
+        "OnceMore": {"Type": "Pass", "Next": "A"},
+        "C": {"Type": "Task", "TimeoutSeconds": 7, "End": True},
+    }
+
+    assert longest_path({"States": states}, "A", maps={}) == 100 + 100 + 7
 
 
 def test_the_definitions_have_the_tokens_of_time_outs() -> None:

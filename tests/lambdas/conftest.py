@@ -113,6 +113,7 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
         "LAKEKIT_LANDING_BUCKET": "landing",
         "LAKEKIT_DATABASE": "lakekit_dev", "LAKEKIT_WAREHOUSE": "s3://lake/warehouse",
         "LAKEKIT_LEASE_SECONDS": "3600",
+        "LAKEKIT_JOBS": '{"min_workers": 3, "worker_type": "G.2X"}',
         "LAKEKIT_LOAD_SOURCE_ARN": MACHINE, "LAKEKIT_MAINTAIN_TABLES_ARN": MAINTENANCE,
         "LAKEKIT_CONFIG": str(tmp_path),
     }  # fmt: skip

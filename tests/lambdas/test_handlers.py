@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import boto3
 import pytest
@@ -84,7 +85,8 @@ def test_a_run_goes_through_all_its_functions(
     assert (extracted["rows"], extracted["pages"]) == (3, 3)
     assert claimed == {"shares": [0], "deferred": 0}
     assert validated == {"good": 1, "refused": 0}
-    assert plan == {"create": True, "merge": True, "superseded": 0}
+    workers = {"number": 3, "type": "G.2X", "execution_class": "STANDARD"}
+    assert plan == {"create": True, "merge": True, "superseded": 0, "workers": workers}
     assert completed == {"outcome": "done", "maintain": False, "error": None, "cause": None}
     assert f"{PREFIX}.complete" in account.names()
     assert not [name for name in account.names() if name.startswith("index/")]
@@ -101,7 +103,7 @@ def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(
     account.table(table())
 
     assert account.call("plan_tables", RUN_EVENT) == {
-        "create": False, "merge": True, "superseded": 0,
+        "create": False, "merge": True, "superseded": 0, "workers": ANY,
     }  # fmt: skip
 
 

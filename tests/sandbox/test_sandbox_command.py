@@ -31,7 +31,7 @@ def test_run_shows_each_state_with_its_time_and_maintenance_follows(world, sandb
 
     assert loaded.returncode == 0, loaded.stdout + loaded.stderr
     lines = [line.split() for line in loaded.stdout.splitlines()]
-    assert [line[:2] for line in lines][:2] == [["done", "StartRun"], ["done", "FilesGiven"]]
+    assert [line[:2] for line in lines][:2] == [["done", "Begin"], ["done", "StartRun"]]
     assert ["done", "MergeScd2"] in [line[:2] for line in lines]
     assert lines[-1][:2] == ["done", "Done"]
     assert all(line[3] == "s" for line in lines)

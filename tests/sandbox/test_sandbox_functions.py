@@ -58,6 +58,23 @@ def test_a_function_stays_warm_in_a_process_of_its_own(sandbox, function):
     assert pids[0] == pids[2] != pids[1]
 
 
+def test_a_version_keeps_what_it_was_published_with(sandbox, function):
+    name = function("echo", Environment={"Variables": {"STAND_IN": "1"}})
+    client = sandbox.client("lambda")
+    version = client.publish_version(FunctionName=name)["FunctionArn"]
+    client.update_function_configuration(
+        FunctionName=name, Environment={"Variables": {"STAND_IN": "2"}}
+    )
+
+    answers = {which: invoke(sandbox, which)[1] for which in (version, name, f"{name}:1")}
+
+    assert {which: each["variable"] for which, each in answers.items()} == {
+        version: "1", name: "2", f"{name}:1": "1",
+    }  # fmt: skip
+    assert answers[version]["arn"] == version
+    assert version.endswith(f"{name}:1")
+
+
 def test_an_error_comes_back_with_its_class_name(sandbox, function):
     error, answer = invoke(sandbox, function("fail"))
 

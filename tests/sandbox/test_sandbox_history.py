@@ -11,7 +11,7 @@ from lakekit.cli.history import History
 from lakekit.sandbox import Execution, Outcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-ARN = "arn:aws:lambda:eu-west-1:1:function:fetch"
+ARN = "arn:aws:lambda:eu-west-1:1:function:fetch:7"
 
 
 def events(*what: tuple) -> list[dict]:

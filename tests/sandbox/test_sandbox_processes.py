@@ -52,7 +52,7 @@ class SparkSession:
 REQUESTS = {
     "function_worker.py": {
         "name": "f", "arn": "a", "handler": "slow.handler", "memory": 1, "event": {},
-        "request_id": "1", "deadline": 0,
+        "request_id": "1", "deadline": 0, "version": "1",
     },
     "job_worker.py": {"script": "job.py", "arguments": [], "conf": {}, "log": "job.log"},
 }  # fmt: skip

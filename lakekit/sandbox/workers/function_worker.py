@@ -18,7 +18,7 @@ class Context:
         self.aws_request_id = request["request_id"]
         self.invoked_function_arn = request["arn"]
         self.function_name = request["name"]
-        self.function_version = "$LATEST"
+        self.function_version = request["version"]
         self.memory_limit_in_mb = str(request["memory"])
         self.log_group_name = f"/aws/lambda/{request['name']}"
         self.log_stream_name = "sandbox"
@@ -67,7 +67,7 @@ def invoke(request: dict[str, Any], handlers: dict[str, Handler]) -> dict[str, A
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Invoke the function, with the lines that Lambda writes to a log."""
     started = time.time()
-    print(f"START RequestId: {request['request_id']}", flush=True)
+    print(f"START RequestId: {request['request_id']} Version: {request['version']}", flush=True)
     result = invoke(request, _HANDLERS)
     spent = (time.time() - started) * 1000
     print(f"END RequestId: {request['request_id']} Duration: {spent:.0f} ms", flush=True)

@@ -33,10 +33,11 @@ class Counts:
 
     open, overwrite, assert_, delete, tombstone: records by their action; see `order`. absences:
     keys that an extract lacks and that end. deleted: deletions that end a current version. closes:
-    current versions that end. short: new versions that end. merged: records that open a version
-    which began before. touched: keys. current_after: keys with a current version at the end.
-    rewritten: current versions that are written again. ends: of `closes`, those that are not.
-    outdone: overwrites of a version that ends.
+    current versions that end. short: new versions that end. short_deletions: deletions after which
+    the key comes back. merged: records that open a version which began before. touched: keys.
+    current_after: keys with a current version at the end. rewritten: current versions that are
+    written again. ends: of `closes`, those that are not. outdone: overwrites of a version that
+    ends.
 
     shown, shown_checks, shown_scopes, shown_newest: see `skip.lines.shown_counts`.
     """
@@ -70,6 +71,7 @@ class Counts:
     deleted: int = 0
     closes: int = 0
     short: int = 0
+    short_deletions: int = 0
     merged: int = 0
     touched: int = 0
     current_after: int = 0
@@ -183,6 +185,7 @@ def action_counts() -> list[Expression]:
         "deleted": f"__action = 'delete' AND __event_time = __close_at AND {known}",
         "closes": order.CLOSES,
         "short": f"{opened} AND __valid_to IS NOT NULL",
+        "short_deletions": "__action = 'delete' AND __valid_to IS NOT NULL",
         "merged": f"{opened} AND __event_time != __valid_from",
         "touched": "__first",
         "current_after": "__first AND __current_after",

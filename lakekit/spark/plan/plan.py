@@ -19,6 +19,7 @@ from lakekit.spark.read.reasons import first_rejected, name_lines
 from lakekit.spark.run import MergeRun, NoPassError
 from lakekit.spark.session.tuning import broadcast_if_small
 from lakekit.sql.line_hash import DIGEST
+from lakekit.sql.tables import marks
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,10 @@ def _metrics(contract: Contract, n: Counts, late: Rederived) -> MergeMetrics:
     # scd1 keeps only the last of several records of a key, and none that a deletion follows.
     latest = contract.history.mode == "scd1"
     passed = n.short if latest else 0
+    marked = n.short_deletions if marks(contract) else 0
     return MergeMetrics(
         opened=n.open - passed + late.opened,
-        closed=n.closes + n.short - passed + late.closed,
+        closed=n.closes + n.short + marked - passed + late.closed,
         deleted=(n.deleted if latest else n.absences + n.delete) + late.deleted,
         unchanged=n.same + n.assert_ + n.overwrite + late.unchanged,
         duplicates=n.lost_equal + late.lost_equal,

@@ -120,7 +120,7 @@ def test_a_deleted_key_is_marked_once_however_long_it_is_missing(load, assert_ro
 
     assert_rows(
         (1, "Ann", "Oslo", False, 1, 2, False),
-        (1, None, None, True, 2, 4, False),
+        (1, "Ann", "Oslo", True, 2, 4, False),
         (1, "Ann", "Oslo", False, 4, None, True),
         (2, "Ben", "Bonn", False, 1, None, True),
         columns="id, name, city, _is_deleted",

@@ -112,8 +112,13 @@ class Replay:
         if options.mode == "append":
             assert done.opened == len(after) - len(before)
         if options.mode == "scd1":
-            replaced = {*self._versions(before)} - {*self._versions(after)}
-            keys = {key for key, _ in self._versions(after)}
+            now = self._versions(after)
+            replaced = [
+                k
+                for k, row in self._versions(before).items()
+                if k not in now or content(row, self._compared) != content(now[k], self._compared)
+            ]
+            keys = {key for key, _ in now}
             assert done.closed == len(replaced)
             assert done.deleted == len([key for key, _ in replaced if key not in keys])
         if options.mode == "scd2":
@@ -254,9 +259,13 @@ class Replay:
         return [*by_key.values()]
 
     def _assert_no_equal_neighbours(self, by_key: Iterable[list[Row]]) -> None:
-        options = self.combination.options
-        compared = (*tracked(stored(self.runs, options), options), "_is_deleted")
         for versions in by_key:
             for one, other in pairwise(versions):
                 if one["_valid_to"] == other["_valid_from"]:
-                    assert content(one, compared) != content(other, compared)
+                    assert content(one, self._compared) != content(other, self._compared)
+
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        """The columns by which versions differ."""
+        options = self.combination.options
+        return (*tracked(stored(self.runs, options), options), "_is_deleted")

@@ -1,10 +1,13 @@
 """Executions against recorded answers of Step Functions."""
 
+from datetime import UTC, datetime
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from lakekit import layout
 from lakekit.aws.executions import Executions, Owners
+from lakekit.ports import ExecutionDetails, ExecutionInfo
 from lakekit.steps.events import RunId
 from tests.unit.aws.conftest import Stubs
 
@@ -45,6 +48,31 @@ def test_an_owner_that_is_no_execution_counts_as_at_work(stubs: Stubs) -> None:
     stubs.refuse("stepfunctions", "describe_execution", "ExecutionDoesNotExist")
 
     assert Executions(MACHINE, stubs["stepfunctions"]).is_running("r")
+
+
+def test_lists_the_newest_executions_and_no_more_than_asked(stubs: Stubs) -> None:
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    listed = {"executionArn": EXECUTION, "stateMachineArn": MACHINE, "startDate": begun}
+    runs = [listed | {"name": "b", "status": "RUNNING"},
+            listed | {"name": "a", "status": "FAILED", "stopDate": begun}]  # fmt: skip
+    stubs.answer("stepfunctions", "list_executions", {"executions": runs},
+                 stateMachineArn=MACHINE, maxResults=2)  # fmt: skip
+
+    found = [*Executions(MACHINE, stubs["stepfunctions"]).newest(2)]
+
+    assert found == [
+        ExecutionInfo("b", "RUNNING", begun), ExecutionInfo("a", "FAILED", begun, begun),
+    ]  # fmt: skip
+
+
+def test_details_have_the_input_and_the_error(stubs: Stubs) -> None:
+    answer = {"executionArn": EXECUTION, "stateMachineArn": MACHINE, "status": "FAILED",
+              "startDate": 0, "input": '{"source": "s"}', "error": "E", "cause": "c"}  # fmt: skip
+    stubs.answer("stepfunctions", "describe_execution", answer, executionArn=EXECUTION)
+
+    found = Executions(MACHINE, stubs["stepfunctions"]).details("r")
+
+    assert found == ExecutionDetails({"source": "s"}, "E", "c")
 
 
 def test_a_rebuild_counts_as_at_work_and_has_a_name_that_no_execution_has(stubs: Stubs) -> None:

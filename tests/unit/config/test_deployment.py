@@ -101,7 +101,7 @@ def test_what_check_refuses_cannot_be_synthesised(tmp_path: Path) -> None:
 
 
 def test_environments_are_reported_all_at_once(tmp_path: Path) -> None:
-    config = write(tmp_path, base=BASE, dev="prefix: aws", qa="jobs: {workers: 1}", shop=SHOP)
+    config = write(tmp_path, base=BASE, dev="prefix: aws", qa="jobs: {min_workers: 1}", shop=SHOP)
 
     with pytest.raises(InvalidEnvironmentError, match=r"(?s)dev\.yaml.*prefix.*qa\.yaml.*workers"):
         load_deployment(config)

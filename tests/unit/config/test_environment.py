@@ -6,7 +6,7 @@ from lakekit.config.environment import Environment, environment_names, load_envi
 from lakekit.errors import InvalidEnvironmentError
 
 ROOT = Path(__file__).parents[3]
-BASE = "region: eu-west-1\nstorage: {database: lake}\njobs: {workers: 2, timeout_minutes: 30}\n"
+BASE = "region: eu-west-1\nstorage: {database: lake}\njobs: {min_workers: 2, timeout_minutes: 30}\n"
 
 
 def write(folder: Path, dev: str) -> Path:
@@ -22,18 +22,18 @@ def test_loads_the_environments_of_the_repository(name: str) -> None:
 
 
 def test_overlays_a_nested_field_and_keeps_its_neighbours(tmp_path: Path) -> None:
-    folder = write(tmp_path, 'account: "123456789012"\njobs: {workers: 4}\n')
+    folder = write(tmp_path, 'account: "123456789012"\njobs: {min_workers: 4}\n')
     jobs = load_environment("dev", folder=folder).jobs
-    assert (jobs.workers, jobs.timeout_minutes) == (4, 30)
+    assert (jobs.min_workers, jobs.timeout_minutes) == (4, 30)
 
 
 def test_reports_all_faults_at_once(tmp_path: Path) -> None:
-    folder = write(tmp_path, "account: nine\njobs: {wokers: 4}\nregion: Europe\n")
+    folder = write(tmp_path, "account: nine\njobs: {min_wokers: 4}\nregion: Europe\n")
     with pytest.raises(InvalidEnvironmentError) as caught:
         load_environment("dev", folder=folder)
     message = str(caught.value)
     assert len(message.splitlines()) == 3
-    assert "jobs.wokers: unknown field; did you mean 'workers'?" in message
+    assert "jobs.min_wokers: unknown field; did you mean 'min_workers'?" in message
 
 
 def test_says_that_an_account_is_text(tmp_path: Path) -> None:

@@ -4,16 +4,18 @@ import pytest
 
 from lakekit import layout
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
-from lakekit.landing.decisions import approve, reject, retry
+from lakekit.landing.decisions import approve, read_decision, reject, retry
 from lakekit.landing.index import Blocked, block
 from tests.unit.runs.kit import NOON, World, landed, world
+
+GUARD = "TooManyDeletedError"
 
 
 @pytest.fixture
 def story() -> tuple[World, str]:
     found = world()
     key = landed(found.store, {"id": 1})
-    block(found.store, key, Blocked(run_id="q", error="X", cause="y", blocked_at=NOON))
+    block(found.store, key, Blocked(run_id="q", error=GUARD, cause="y", blocked_at=NOON))
     return found, key
 
 
@@ -69,3 +71,39 @@ def test_a_landing_that_is_not_there_is_unknown(story: tuple[World, str]) -> Non
 
     with pytest.raises(UnknownSourceError, match="no such landing"):
         reject(found.store, "raw/shop/orders/20250101_000000/manifest.json", "x", NOON)
+
+
+def test_what_no_guard_has_blocked_cannot_be_approved(story: tuple[World, str]) -> None:
+    found, key = story
+    corrupt = Blocked(run_id="q", error="LandingCorruptError", cause="y", blocked_at=NOON)
+    block(found.store, key, corrupt)
+    with pytest.raises(InvalidStepInputError, match="LandingCorruptError is beyond an approval"):
+        approve(found.store, key, "so it is", NOON)
+
+    retry(found.store, key)
+
+    with pytest.raises(InvalidStepInputError, match="no guard has blocked it"):
+        approve(found.store, key, "so it is", NOON)
+
+
+def test_a_decision_says_who_has_made_it(story: tuple[World, str]) -> None:
+    found, key = story
+    marker = layout.rejected_key(layout.prefix_of(key))
+    assert read_decision(found.store, marker) is None
+
+    reject(found.store, key, "a draft", NOON, by="anna")
+
+    decision = read_decision(found.store, marker)
+    assert decision
+    assert (decision.reason, decision.decided_by) == ("a draft", "anna")
+
+
+def test_a_marker_that_was_made_by_hand_is_its_own_reason(story: tuple[World, str]) -> None:
+    found, key = story
+    marker = layout.rejected_key(layout.prefix_of(key))
+    found.store.put(marker, b"half a file\n")
+
+    decision = read_decision(found.store, marker)
+
+    assert decision
+    assert (decision.reason, decision.decided_at) == ("half a file", NOON)

@@ -5,7 +5,9 @@ from hashlib import sha256
 import pytest
 
 from lakekit.contract.contract import Contract, load_contract
-from lakekit.errors import LandingCorruptError
+from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.json_lines import LONGEST_LINE
+from lakekit.landing import validate
 from lakekit.landing.validate import validate_landing
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request
 from tests.fakes import MemoryObjectStore
@@ -141,3 +143,36 @@ def test_reads_a_dropped_csv_file(contract: Contract, zipped: bool) -> None:
 
     assert (result.rows, result.unparseable, result.missing_keys) == (3, 1, 1)
     assert result.unknown_fields == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("key", "body"),
+    [
+        ("a.ndjson", b'{"id":"' + b"x" * LONGEST_LINE + b'"}'),
+        ("a.csv", b"id,name\n1," + b"x" * LONGEST_LINE),
+        # A quote that is never closed: lines are short, the row is not.
+        ("a.csv", b'id,name\n1,"' + b"xxxxxxx\n" * (LONGEST_LINE // 8)),
+    ],
+)
+def test_a_record_that_is_too_long_for_memory_is_refused(
+    contract: Contract, key: str, body: bytes
+) -> None:
+    store = MemoryObjectStore()
+    landing = dropped(store, PREFIX + key, body, 1, key.rpartition(".")[2])
+
+    with pytest.raises(SourceShapeError, match=r"a\.(ndjson|csv): a record has more than 8 MiB"):
+        validate_landing(store, landing, contract)
+
+
+def test_names_that_are_data_are_counted_within_bounds(
+    contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validate, "MAX_NAMES", 150)
+    names = [f"f{number:04}" for number in range(1000)]
+    store = MemoryObjectStore()
+    landing = landed(store, *(b'{"id":1,"%s":2}' % name.encode() for name in reversed(names)))
+
+    found = validate_landing(store, landing, contract)
+
+    assert found.unknown_fields == tuple(names[:100])
+    assert found.absent_fields == ("name",)

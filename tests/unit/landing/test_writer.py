@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
+from lakekit.json_lines import LONGEST_LINE
 from lakekit.landing.index import PENDING, oldest, remove_entry
 from lakekit.landing.writer import (
     LandingWriter,
@@ -177,3 +178,8 @@ def test_does_not_mark_a_complete_landing_as_pending_again() -> None:
     publish(store, manifest())
 
     assert list(oldest(store, PENDING, "s", "e")) == []
+
+
+def test_a_record_that_is_too_long_for_memory_is_refused() -> None:
+    with pytest.raises(SourceShapeError, match="a record has more than 8 MiB"):
+        LandingWriter(MemoryObjectStore(), PREFIX).write([b'"' + b"x" * LONGEST_LINE + b'"'])

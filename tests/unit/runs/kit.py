@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lakekit import layout
 from lakekit.aws.lease import Leases
 from lakekit.config.source import Source, load_source
+from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError
 from lakekit.extract import Answer
@@ -60,7 +61,7 @@ def landed(
         "extract": "full", "extraction_time": NOON.replace(hour=hour),
         "request": Request(url="https://shop.example/orders"), "pages": 1,
     } | changes  # fmt: skip
-    prefix = layout.raw_prefix("shop", fields["endpoint"], fields["extraction_time"])
+    prefix = layout.raw_prefix(fields["source"], fields["endpoint"], fields["extraction_time"])
     writer = LandingWriter(store, prefix)
     writer.write(r if isinstance(r, bytes) else json.dumps(r).encode() for r in records)
     parts = writer.flush()
@@ -223,4 +224,5 @@ def plan(
     store: MemoryObjectStore, *manifests: str, run_id: str = "r", **tables: Any
 ) -> PlanTablesResult:
     claimed(store, *manifests, run_id=run_id)
-    return plan_tables(PlanTables(run_id=run_id, source="shop"), store, Catalog(**tables))
+    step = PlanTables(run_id=run_id, source="shop")
+    return plan_tables(step, store, Catalog(**tables), Jobs())

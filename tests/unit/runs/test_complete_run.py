@@ -7,6 +7,7 @@ import pytest
 
 from lakekit import layout
 from lakekit.batch import MergeResult
+from lakekit.config.workers import Jobs
 from lakekit.runs.complete_run import TableLoaded, complete_run
 from lakekit.runs.documents import FailureRecord, LandingVerdict, Verdicts, read_document
 from lakekit.runs.next_run import Backoff, back_off, next_name
@@ -46,7 +47,8 @@ class Story:
         self.plan()
 
     def plan(self, **tables: Any) -> None:
-        plan_tables(PlanTables(run_id="r", source="shop"), self.store, Catalog(**tables))
+        step = PlanTables(run_id="r", source="shop")
+        plan_tables(step, self.store, Catalog(**tables), Jobs())
 
     def found(self, number: int, **verdict: Any) -> None:
         """Let ValidateLanding have found something in one of the landings."""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lakekit import layout
+from lakekit.config.workers import Jobs, Workers
 from lakekit.contract.contract import Column
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.documents import LandingVerdict, Verdicts, read_plan
@@ -13,11 +14,15 @@ from lakekit.steps.functions import PlanTables, PlanTablesResult
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import Catalog, begun, claimed, contract, landed, plan, table
 
+LEAST = Workers(number=2, type="G.1X", execution_class="STANDARD")
+
 
 def test_a_table_that_is_absent_is_to_be_created_and_merged(store: MemoryObjectStore) -> None:
     begun(store)
 
-    assert plan(store, landed(store, {"id": 1})) == PlanTablesResult(create=True, merge=True)
+    assert plan(store, landed(store, {"id": 1})) == PlanTablesResult(
+        create=True, merge=True, workers=LEAST
+    )
     assert read_plan(store, "r").tables[0].create
 
 
@@ -26,7 +31,7 @@ def test_a_table_that_is_as_its_contract_says_is_only_merged(store: MemoryObject
 
     result = plan(store, landed(store, {"id": 1}), orders=table())
 
-    assert result == PlanTablesResult(create=False, merge=True)
+    assert result == PlanTablesResult(create=False, merge=True, workers=LEAST)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_what_was_refused_or_decided_is_not_merged(store: MemoryObjectStore) -> 
         own = (LandingVerdict(manifest=claim.share(share)[0], **verdict),)
         store.put(layout.verdicts_key("r", share), Verdicts(share=share, landings=own).to_json())
 
-    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog())
+    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog(), Jobs())
 
     assert [batch.run_id for batch in read_plan(store, "r").tables[0].batches] == ["r9"]
 
@@ -77,7 +82,7 @@ def test_the_runs_of_a_table_are_listed_in_the_order_of_their_leases(
     begun(store)
     claimed(store, landed(store, {"id": 1}), epoch=12)
 
-    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog())
+    plan_tables(PlanTables(run_id="r", source="shop"), store, Catalog(), Jobs())
 
     assert store.head("tables/shop/orders/runs/0000000012-r")
 
@@ -96,7 +101,7 @@ def test_a_landing_that_a_person_has_approved_passes_the_guards(store: MemoryObj
 def test_nothing_landed_means_nothing_to_do(store: MemoryObjectStore) -> None:
     begun(store)
 
-    assert plan(store) == PlanTablesResult(create=False, merge=False)
+    assert plan(store) == PlanTablesResult(create=False, merge=False, workers=LEAST)
     assert read_plan(store, "r").tables == ()
 
 
@@ -149,3 +154,18 @@ def test_an_empty_full_extract_counts_where_absence_is_marked(store: MemoryObjec
     begun(store, plain.model_copy(update={"history": marks}))
 
     assert plan(store, landed(store)).merge
+
+
+def test_the_workers_follow_from_the_unpacked_bytes_of_all_tables(store: MemoryObjectStore) -> None:
+    begun(store, contract("orders"), contract("clients"))
+    for name in ("orders", "clients"):
+        key = landed(store, {"id": 1}, endpoint=name)
+        manifest = load_manifest(store, key)
+        part = manifest.parts[0].model_copy(update={"bytes": 1, "uncompressed_bytes": 260_000_000})
+        store.put(key, manifest.model_copy(update={"parts": (part,)}).to_json())
+    keys = [each.key for each in store.list("raw/") if each.key.endswith("/manifest.json")]
+
+    result = plan(store, *keys)
+
+    assert result.workers == Workers(number=6, type="G.1X", execution_class="STANDARD")
+    assert read_plan(store, "r").workers == result.workers

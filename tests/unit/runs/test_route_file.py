@@ -235,6 +235,21 @@ def test_broken_gzip_is_refused(story: Story) -> None:
         story.route(story.drop("a.ndjson.gz", gzip.compress(LINES)[:-9]))
 
 
+@pytest.mark.parametrize("name", ["a.ndjson", "a.csv"])
+def test_a_record_that_is_too_long_for_memory_is_refused(story: Story, name: str) -> None:
+    with pytest.raises(SourceShapeError, match="a record has more than 8 MiB"):
+        story.route(story.drop(name, b"[" + b'{"id":1},' * 1_000_000))
+
+
+def test_a_file_that_s3_does_not_copy_in_one_call_is_refused(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakekit.runs.route_file.MAX_FILE", 8)
+
+    with pytest.raises(SourceShapeError, match="a file may have 5 GB; split it"):
+        story.route(story.drop("a.ndjson", LINES))
+
+
 def test_a_run_id_is_a_name_that_step_functions_takes(story: Story) -> None:
     from lakekit.runs.route_file import run_id_of  # noqa: PLC0415
 

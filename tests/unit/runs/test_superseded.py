@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lakekit import layout
+from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Column
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.documents import (
@@ -37,7 +38,9 @@ def test_a_full_extract_that_is_older_than_a_merged_one_is_left_out_with_a_note(
 
     result = plan(store, late, orders=table())
 
-    assert result == PlanTablesResult(create=False, merge=False, superseded=1)
+    assert result == PlanTablesResult(
+        create=False, merge=False, superseded=1, workers=Jobs().workers(0)
+    )
     note = read_document(store, "runs/r/results/plan_tables/orders.json", SupersededLandings)
     assert note.landings == (Superseded(manifest=late, by=newer),)
 

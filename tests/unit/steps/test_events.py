@@ -32,12 +32,20 @@ def test_reads_what_a_child_execution_adds_to_its_request() -> None:
     assert StartRun.from_event(START | {"request": request}).request.started_by == "arn"
 
 
+@pytest.mark.parametrize("origin", ["schedule", "file", "next", "sweep"])
+def test_ignores_what_a_starter_of_a_later_release_adds_to_a_request(origin: str) -> None:
+    request = {"source": "s", "origin": origin, "later": 1}
+
+    assert StartRun.from_event(START | {"request": request}).request.origin == origin
+
+
 @pytest.mark.parametrize(
     ("change", "path"),
     [
         ({"run_id": "../x"}, "run_id"),
         ({"started_at": "2026-01-01T00:00:00"}, "started_at"),
         ({"request": {"source": "s", "extraction_tme": "x"}}, "request.extraction_tme"),
+        ({"request": {"source": "s", "origin": "person", "x": 1}}, "request.x"),
         ({"nonsense": 1}, "nonsense"),
     ],
 )

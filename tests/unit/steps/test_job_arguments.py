@@ -132,11 +132,19 @@ def test_a_missing_argument_or_value_is_refused(name: str) -> None:
 # Where Lakekit differs, by choice: each is a reason for a reader of our own.
 
 
-def test_an_abbreviation_is_a_mistake_which_glue_takes_for_the_option() -> None:
+def test_an_abbreviation_is_another_option_which_glue_takes_for_the_whole_one() -> None:
     argv = [*words(GIVEN), "--sour", "other"]
 
     assert by_glue(argv) == GIVEN | {"source": "other"}
-    assert by_lakekit(argv) == REFUSED
+    assert by_lakekit(argv) == GIVEN
+
+
+def test_an_option_of_a_later_release_is_ignored_unless_a_person_gives_it() -> None:
+    for added in (["--later", "x"], ["--later=x"], ["--later", "--x"]):
+        argv = ["job.py", *added, *words(GIVEN), "--table", "t", "--lease_seconds=60"]
+        assert job_arguments(MaintainTables, argv).source == "s"
+        with pytest.raises(InvalidStepInputError, match="--later: unknown option"):
+            job_arguments(RebuildTable, argv)
 
 
 @pytest.mark.parametrize("run_id", ["-r", "--r"])

@@ -1,0 +1,67 @@
+"""A deployment as a person's machine reaches it: its bucket, its leases, its runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import boto3
+
+from lakekit.aws.executions import Executions, Owners
+from lakekit.aws.lease import Leases
+from lakekit.aws.object_store import S3ObjectStore
+from lakekit.aws.settings import utc_now
+from lakekit.config.environment import Environment
+from lakekit.errors import InvalidEnvironmentError
+from lakekit.ports import ExecutionLog, Flow
+
+
+@dataclass(frozen=True)
+class Place:
+    """One deployment, and the person who calls it."""
+
+    flow: Flow
+    log: ExecutionLog
+    person: str
+
+
+def place_of(
+    client: Callable[[str], Any], bucket: str, machines: Mapping[str, str], person: str
+) -> Place:
+    """Return a deployment.
+
+    Args:
+        client: Makes a client of a service.
+        bucket: Where it lands.
+        machines: The ARNs of `load_source` and `maintain_tables`.
+        person: Who calls it.
+    """
+    states = client("stepfunctions")
+    store = S3ObjectStore(bucket, client("s3"))
+    loads = Executions(machines["load_source"], states)
+    owners = Owners(loads, Executions(machines["maintain_tables"], states))
+    # A person looks at leases and takes none.
+    leases = Leases(store, utc_now, lifetime=timedelta(0), is_running=owners.is_running)
+    return Place(Flow(store, leases, loads, utc_now), loads, person)
+
+
+def open_environment(environment: Environment) -> Place:
+    """Return an environment on AWS, reached with the credentials of this process.
+
+    Raises:
+        InvalidEnvironmentError: They are of another account.
+    """
+    region, account = environment.region, environment.account
+    session: Any = boto3.session.Session(region_name=region)
+    caller = session.client("sts").get_caller_identity()
+    if caller["Account"] != account:
+        raise InvalidEnvironmentError(
+            f"{environment.environment} is in account {account}, and the AWS credentials are of "
+            f"{caller['Account']} ({caller['Arn']}); choose others, for example by AWS_PROFILE"
+        )
+    partition = session.get_partition_for_region(region)
+    machines = {
+        name: f"arn:{partition}:states:{region}:{account}:stateMachine:{environment.name(name)}"
+        for name in ("load_source", "maintain_tables")
+    }
+    return place_of(session.client, environment.bucket("landing"), machines, caller["Arn"])

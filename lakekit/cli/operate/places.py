@@ -1,0 +1,81 @@
+"""Where an operator's command works: an environment on AWS, or the sandbox that runs here."""
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from lakekit.cli.sandbox import connect
+from lakekit.config.environment import FOLDER, environment_names, load_environment
+from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
+from lakekit.models import Name
+
+if TYPE_CHECKING:
+    from lakekit.aws.place import Place
+
+
+def _name(text: str | None) -> str | None:
+    """Refuse what cannot be the name of a source."""
+    try:
+        return text if text is None else TypeAdapter(Name).validate_python(text)
+    except ValidationError as error:
+        raise InvalidStepInputError(f"--source {text}: {error.errors()[0]['msg']}") from None
+
+
+EnvironmentOption = Annotated[
+    str | None, typer.Option("--environment", help="An environment on AWS, by its file's name.")
+]
+SandboxOption = Annotated[bool, typer.Option("--sandbox", help="The sandbox that runs here.")]
+SourceOption = Annotated[
+    str | None, typer.Option("--source", callback=_name, help="Only of this source.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
+
+_MISSING = ("NoSuchBucket", "StateMachineDoesNotExist")
+
+
+@contextmanager
+def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Place"]:
+    """Give the place that a command names; what AWS refuses is one line.
+
+    Raises:
+        InvalidStepInputError: It names none or two, no sandbox runs there, or AWS refuses.
+        InvalidEnvironmentError: There is no such environment, or it is of another account.
+    """
+    if sandbox == (environment is not None):
+        raise InvalidStepInputError("give --environment NAME or --sandbox")
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
+
+    try:
+        yield _sandbox(data) if environment is None else _environment(environment)
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        hint = "; is it deployed?" if code in _MISSING else ""
+        raise InvalidStepInputError(f"{environment or 'sandbox'}: {error}{hint}") from None
+    except BotoCoreError as error:
+        raise InvalidStepInputError(
+            f"{environment or 'sandbox'}: {error}; log in to AWS, or set AWS_PROFILE"
+        ) from None
+
+
+def _environment(name: str) -> "Place":
+    from lakekit.aws.place import open_environment  # noqa: PLC0415  boto3 takes its time
+
+    known = environment_names()
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else "call this in the project's folder"
+        raise InvalidEnvironmentError(f"{FOLDER} has no environment '{name}'; {there}")
+    return open_environment(load_environment(name))
+
+
+def _sandbox(data: Path) -> "Place":
+    connection = connect(None, data)
+    from lakekit.aws.place import place_of  # noqa: PLC0415  boto3 takes its time
+
+    names = connection.names
+    bucket, machines = names["landing_bucket"], names["machines"]
+    return place_of(connection.client, bucket, machines, getpass.getuser())

@@ -1,0 +1,1 @@
+"""What a person who operates Lakekit sees and decides, over ports: landings, runs, tables."""
