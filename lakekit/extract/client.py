@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin, urlsplit
 
 from lakekit.config.source import ApiKeyAuth, Auth, BasicAuth, BearerAuth, Source
@@ -25,16 +25,29 @@ MAX_REDIRECTS = 5
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A response's body, its own address and the `Link: rel="next"` address if there is one."""
+class SourceRequest:
+    """One request: its address, parameters in their order, its own headers, its body."""
 
     url: str
+    params: tuple[tuple[str, str], ...] = ()
+    method: Literal["GET", "POST"] = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One response: its own address, status, headers (by any case of their names) and body."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
     body: bytes
     next_link: str | None
 
 
 class SourceClient:
-    """GETs from one source. `calls` counts every request, repeated and redirected ones too."""
+    """Sends requests to one source; `calls` counts all, repeated and redirected ones too."""
 
     def __init__(
         self,
@@ -51,8 +64,8 @@ class SourceClient:
         self._monotonic = monotonic
         self._last_call: float | None = None
 
-    def get(self, url: str, params: Mapping[str, str]) -> Answer:
-        """Return the answer to one GET.
+    def send(self, request: SourceRequest) -> Answer:
+        """Return the answer to one request.
 
         Raises:
             SourceUnavailableError: No answer, or 5xx.
@@ -62,29 +75,32 @@ class SourceClient:
             CallBudgetExceededError: The budget of the run's endpoint is used up.
         """
         waits = redirects = 0
-        query = dict(params)
         while True:
-            response = self._send(url, query)
+            response = self._send(request)
             if response.status_code == 429:
                 waits += 1
-                self._sleep(_pause(response, waits, _shown(url)))
+                self._sleep(_pause(response, waits, _shown(request.url)))
             elif response.is_redirect:
                 redirects += 1
                 if redirects > MAX_REDIRECTS:
-                    raise SourceShapeError(f"{_shown(url)}: redirects do not end")
-                url, query = urljoin(response.url, response.headers["Location"]), {}
+                    raise SourceShapeError(f"{_shown(request.url)}: redirects do not end")
+                url = urljoin(response.url, response.headers["Location"])
+                request = replace(request, url=url, params=())
             else:
-                _check(response, _shown(url))
+                _check(response, _shown(request.url))
                 link = response.links.get("next", {}).get("url")
-                return Answer(response.url, response.content, link)
+                return Answer(
+                    response.url, response.status_code, response.headers, response.content, link
+                )
 
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
 
-    def _send(self, url: str, params: dict[str, str]) -> "Response":
+    def _send(self, request: SourceRequest) -> "Response":
         from requests import RequestException  # noqa: PLC0415 - only what extracts pays for it
 
+        url = request.url
         if _origin(url) != _origin(self._source.base_url):
             raise SourceRejectedError(f"{_shown(url)}: not at the origin of the source's base_url")
         budget = self._source.call_budget.max_requests_per_run
@@ -95,7 +111,14 @@ class SourceClient:
         self._keep_rate()
         self.calls += 1
         try:
-            return self._session.get(url, params=params, allow_redirects=False)
+            return self._session.request(
+                request.method,
+                url,
+                params=list(request.params),
+                headers=dict(request.headers),
+                data=request.body,
+                allow_redirects=False,
+            )
         except (RequestException, ValueError) as error:
             # No cause: some of these print header values, secrets among them.
             reason, refused = type(error).__name__, isinstance(error, ValueError)

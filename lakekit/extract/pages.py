@@ -68,14 +68,14 @@ def extract_pages(
 
     Raises:
         SourceShapeError: Pages repeat, totals change, or fewer records come than stated; and what
-            `SourceClient.get` raises.
+            `SourceClient.send` raises.
     """
     begin = _State(position=first_position(endpoint.paginator))
     state = _State.model_validate(resume) if resume else begin
     client.calls = max(client.calls, state.calls)
     url = endpoint_url(source, endpoint)
     while state.position is not None:
-        answer = client.get(*request_at(endpoint, url, state.position))
+        answer = client.send(request_at(endpoint, url, state.position))
         records = cut_records(answer.body, endpoint.records)
         so_far = state.records + len(records)
         total = total_of(endpoint.paginator, answer)

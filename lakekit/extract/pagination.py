@@ -16,7 +16,7 @@ from lakekit.contract.endpoint import (
     SinglePage,
 )
 from lakekit.errors import SourceShapeError
-from lakekit.extract.client import Answer
+from lakekit.extract.client import Answer, SourceRequest
 from lakekit.extract.records import count_at, scalar_at
 
 Position = str | int
@@ -39,8 +39,8 @@ def first_position(paginator: Paginator) -> Position:
     return 0 if isinstance(paginator, Offset) else ""
 
 
-def request_at(endpoint: Endpoint, url: str, position: Position) -> tuple[str, dict[str, str]]:
-    """Return address and parameters of the request at a position."""
+def request_at(endpoint: Endpoint, url: str, position: Position) -> SourceRequest:
+    """Return the request at a position."""
     paginator, params = endpoint.paginator, dict(endpoint.params)
     if isinstance(paginator, PageNumber):
         params[paginator.page_param] = str(position)
@@ -50,8 +50,8 @@ def request_at(endpoint: Endpoint, url: str, position: Position) -> tuple[str, d
     elif isinstance(paginator, Cursor) and position != "":
         params[paginator.cursor_param] = str(position)
     elif isinstance(paginator, NextUrl | LinkHeader) and position != "":
-        return str(position), {}  # the source's own address carries all parameters
-    return url, params
+        return SourceRequest(str(position))  # the source's own address carries all parameters
+    return SourceRequest(url, tuple(params.items()))
 
 
 def total_of(paginator: Paginator, answer: Answer) -> int | None:

@@ -14,9 +14,9 @@ from pydantic import AwareDatetime
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, NewerDocumentError
 from lakekit.models import Model
-from lakekit.operate.side_by_side import side_by_side
 from lakekit.ports import ExecutionInfo, ExecutionLog, ObjectStore
 from lakekit.runs.documents import Claim, Run, read_claim, read_optional
+from lakekit.side_by_side import side_by_side
 
 Outcome = Literal["running", "done", "deferred", "failed", "stopped", "timed out"]
 _OUTCOMES: dict[str, Outcome] = {

@@ -8,11 +8,11 @@ from lakekit import layout
 from lakekit.errors import UnknownSourceError
 from lakekit.landing.index import BLOCKED, PENDING, oldest
 from lakekit.models import Model
-from lakekit.operate.side_by_side import side_by_side
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import Newest, read_optional
 from lakekit.runs.next_run import Backoff
 from lakekit.runs.superseded import extraction_time_of
+from lakekit.side_by_side import side_by_side
 
 
 class TableStatus(Model):

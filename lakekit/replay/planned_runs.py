@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,11 +10,10 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.contract.contract import Contract
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import read_claim, read_document, read_plan, read_run
+from lakekit.side_by_side import side_by_side
 from lakekit.steps.jobs import MergeScd2Result
 
 STEP = "merge_scd2"
-# Documents are small; to read them is to wait.
-_AT_ONCE = 16
 
 Order = tuple[int, datetime, int]
 
@@ -76,8 +74,7 @@ def documents_of(store: ObjectStore, source: str, table: str) -> set[str]:
     def keys(run_id: str) -> list[str]:
         return [info.key for info in store.list(layout.run_prefix(run_id))]
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return {key for found in pool.map(keys, sorted({*runs})) for key in found}
+    return {key for found in side_by_side(keys, sorted({*runs})) for key in found}
 
 
 def found_there(planned: Sequence[Planned]) -> bool:
@@ -128,8 +125,7 @@ def _read(
             for place, batch in enumerate(plan.batches)
         ]
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        every = [each for found in pool.map(planned, sorted(runs)) for each in found]
+    every = [each for found in side_by_side(planned, sorted(runs)) for each in found]
     landings: defaultdict[str, list[Planned]] = defaultdict(list)
     for each in sorted(every, key=lambda each: each.order):
         landings[each.batch.run_id].append(each)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.landing.index import Blocked, block, remove_entry
-from lakekit.landing.writer import load_manifest
+from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.models import Model
 from lakekit.ports import Flow, ObjectStore, TableCatalog
 from lakekit.runs.documents import (
@@ -122,7 +122,7 @@ class _Completion:
             elif plan := plans.get(claimed.table):
                 self._merged(claimed, plan, good)
             else:
-                self._finish(claimed, good)
+                self._finish(claimed, self._manifests(good))
 
     def _decided(self, verdicts: list[LandingVerdict]) -> None:
         """Take what was decided before from the index, and block what does not hold."""
@@ -144,14 +144,16 @@ class _Completion:
             if b.run_id not in shown
             and (fault := _fault(self._claim, b, merges.get(b.run_id), metadata))
         }
-        lacking = [key for key in good if self._run_id(key) in faults]
-        done = [key for key in good if key not in lacking]
+        manifests = self._manifests(good)
+        lacking = [key for key, each in manifests.items() if each.run_id in faults]
+        done = {key: each for key, each in manifests.items() if each.run_id not in faults}
         self._finish(claimed, done, recovered=bool(done) or not lacking)
         if merges:
             self._found.loaded.append(_summary(self._run, plan, merges, metadata))
         self._found.maintain |= result.maintain
         if lacking:
-            self._refuse(claimed, lacking[0], faults[self._run_id(lacking[0])])
+            first = lacking[0]
+            self._refuse(claimed, first, faults[manifests[first].run_id])
 
     def _merged_by_job(self, plan: TablePlan, shown: Mapping[str, Metadata]) -> MergeScd2Result:
         """Return what was done to a table; `shown` are the snapshots of the runs on main.
@@ -196,10 +198,12 @@ class _Completion:
                 return found
         return None
 
-    def _finish(self, claimed: ClaimedTable, keys: list[str], *, recovered: bool = True) -> None:
-        manifests = [load_manifest(self._store, key) for key in keys]
-        record_newest(self._store, self._run.contract(claimed.table), manifests)
-        for key in keys:
+    def _finish(
+        self, claimed: ClaimedTable, manifests: Mapping[str, Manifest], *, recovered: bool = True
+    ) -> None:
+        contract = self._run.contract(claimed.table)
+        record_newest(self._store, contract, manifests.values())
+        for key in manifests:
             marker = layout.complete_key(layout.prefix_of(key))
             put_once(self._store, marker, self._run.run_id.encode())
             remove_entry(self._store, key)
@@ -218,8 +222,8 @@ class _Completion:
         back_off(self._store, source, claimed.table, self._run.run_id, self._clock())
         self._found.failures.append(_Failure(error, f"{claimed.table}: {error}: {cause}"))
 
-    def _run_id(self, manifest: str) -> str:
-        return load_manifest(self._store, manifest).run_id
+    def _manifests(self, keys: list[str]) -> dict[str, Manifest]:
+        return {key: load_manifest(self._store, key) for key in keys}
 
 
 def _endpoint_failures(store: ObjectStore, run: Run) -> Iterator[_Failure]:

@@ -1,6 +1,7 @@
 """`lakekit runs`, `landings`, `status`, `approve`, `reject` and `retry`."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -15,6 +16,7 @@ from lakekit.cli.operate.places import (
 from lakekit.cli.output import say
 from lakekit.cli.sandbox import FOLDER, Data
 from lakekit.errors import InvalidStepInputError
+from lakekit.models import Model
 from lakekit.operate.decide import Decided, approve_landing, reject_landing, retry_landings
 from lakekit.operate.find import find_landing, find_landings
 from lakekit.operate.landings import State, describe_landing, waiting_landings
@@ -22,6 +24,7 @@ from lakekit.operate.runs import recent_runs
 from lakekit.operate.status import table_status
 from lakekit.values import to_json
 
+Shown = TypeVar("Shown", bound=Model)
 Landing = Annotated[
     list[str],
     typer.Argument(metavar="LANDING", help="Manifest's key, table and time, or run id."),
@@ -49,7 +52,7 @@ def runs(
     with opened(environment, sandbox, data) as place:
         store, now = place.flow.store, place.flow.clock()
         found = recent_runs(store, place.log, now, limit=limit, source=source)
-    say(to_json([e.model_dump(mode="json") for e in found]) if as_json else texts.runs_text(found))
+    _show_all(found, texts.runs_text, as_json)
 
 
 def landings(  # noqa: PLR0913, PLR0917  each is an option
@@ -86,8 +89,7 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
             say(to_json(one.model_dump(mode="json")) if as_json else text)
             return
         found = [*waiting_landings(store, states, source)]
-    shown = [each.model_dump(mode="json") for each in found]
-    say(to_json(shown) if as_json else texts.landings_text(found))
+    _show_all(found, texts.landings_text, as_json)
 
 
 def status(
@@ -103,8 +105,7 @@ def status(
     """
     with opened(environment, sandbox, data) as place:
         found = table_status(place.flow, source)
-    shown = [each.model_dump(mode="json") for each in found]
-    say(to_json(shown) if as_json else texts.status_text(found))
+    _show_all(found, texts.status_text, as_json)
 
 
 def approve(
@@ -167,6 +168,11 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     for command in (runs, landings, status, approve, reject, retry):
         app.command()(command)
+
+
+def _show_all(found: list[Shown], text: Callable[[list[Shown]], str], as_json: bool) -> None:
+    shown = [each.model_dump(mode="json") for each in found]
+    say(to_json(shown) if as_json else text(found))
 
 
 def _show(decided: Decided, as_json: bool) -> None:

@@ -127,6 +127,7 @@ def test_it_decides_though_a_late_change_has_hidden_what_the_other_held(load, ro
     }
 
 
+@pytest.mark.long
 def test_what_was_recorded_before_a_rebuild_came_first(spark, table, tmp_path):
     world = World(spark, table, tmp_path)
 

@@ -50,7 +50,9 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("shuffled", chosen, ids=lambda c: c.name)
     elif "of_one_time" in metafunc.fixturenames:
         chosen = [c for c in (*DEFAULT, *LONG) if c.name in OF_ONE_TIME[: None if long else 1]]
-        metafunc.parametrize("of_one_time", chosen, ids=lambda c: c.name)
+        # By default `diff/test_runs_of_one_time.py` has the rule.
+        cases = [pytest.param(c, marks=pytest.mark.long, id=c.name) for c in chosen]
+        metafunc.parametrize("of_one_time", cases)
 
 
 def _is_orderless(combination):

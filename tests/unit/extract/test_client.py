@@ -11,7 +11,7 @@ from lakekit.errors import (
     SourceThrottledError,
     SourceUnavailableError,
 )
-from lakekit.extract import SourceClient
+from lakekit.extract import SourceClient, SourceRequest
 from tests.unit.extract.conftest import SECRET, Api, page_of
 
 
@@ -127,7 +127,7 @@ def test_never_shows_a_secret_in_an_error(api: Api) -> None:
     client = SourceClient(source, lambda _: f"{SECRET}\n")
 
     with pytest.raises(SourceRejectedError) as caught:
-        client.get(source.base_url + "/items", {})
+        client.send(SourceRequest(source.base_url + "/items"))
 
     error: BaseException | None = caught.value
     while error:
@@ -141,6 +141,6 @@ def test_says_unavailable_when_no_one_answers() -> None:
     client = SourceClient(source, lambda _: SECRET)
 
     with pytest.raises(SourceUnavailableError, match="ConnectionError"):
-        client.get("http://127.0.0.1:9/items", {})
+        client.send(SourceRequest("http://127.0.0.1:9/items"))
 
     client.close()
