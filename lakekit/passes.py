@@ -11,9 +11,11 @@ has the one that counts, as if it had come later.
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from lakekit.batch import Batch
 from lakekit.contract.contract import Contract
+from lakekit.table_properties import RUN_ID
 
 # Names of so many runs are in the summary of a snapshot, which each commit writes again.
 MOST_LANDINGS = 100
@@ -52,6 +54,12 @@ def as_pass(batches: Sequence[Batch]) -> Batch:
         files=tuple(file for batch in batches for file in batch.files),
         bytes=None if None in sizes else sum(size or 0 for size in sizes),
     )
+
+
+def pass_in(summary: Any) -> str | None:
+    """Return the pass that made a snapshot, by its summary (anything with `get`)."""
+    run_id = summary.get(RUN_ID)
+    return run_id if run_id and is_pass(run_id) else None
 
 
 def is_pass(run_id: str) -> bool:

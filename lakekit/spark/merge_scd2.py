@@ -125,7 +125,7 @@ def _merge_pass(target: _Target, landings: Sequence[Batch]) -> list[MergeResult]
     same = done.model_copy(update=dict.fromkeys(MergeMetrics.model_fields, 0))
     results = [done, *[same] * (len(landings) - 1)]
     return [
-        result.model_copy(update={"run_id": landing.run_id})
+        result.model_copy(update={"run_id": landing.run_id, "pass_id": done.run_id})
         for result, landing in zip(results, landings, strict=True)
     ]
 
@@ -163,8 +163,13 @@ def _attempt(target: _Target, batch: Batch, landings: tuple[Batch, ...]) -> Merg
         # A rebuild may have published it after it had crashed.
         drop_branch(spark, table, branch_name(batch.run_id))
         record_backfill(run)
-        snapshot = published[batch.run_id].snapshot_id
-        return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
+        found = published[batch.run_id]
+        return MergeResult(
+            table=table,
+            run_id=batch.run_id,
+            snapshot_id=found.snapshot_id,
+            pass_id=found.pass_id,
+        )
     if exists and baseline.has_recorded(spark, batch.run_id):
         record_backfill(run)
         return MergeResult(table=table, run_id=batch.run_id)

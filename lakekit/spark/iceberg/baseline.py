@@ -120,9 +120,10 @@ def _branches(loaded: Any) -> frozenset[str]:
 
 
 def _rolled_back(spark: SparkSession, table: str) -> set[str]:
-    """Return the runs of a table's snapshots that main does not descend from."""
+    """Return the runs and passes of a table's snapshots that main does not descend from."""
     others = off_main(metadata_of(spark, load_table(spark, table)))
-    return {run for each in others for run in runs_in(each["summary"])}
+    found = {run for each in others for run in runs_in(each["summary"])}
+    return found | {each["summary"][RUN_ID] for each in others if RUN_ID in each["summary"]}
 
 
 def _writers_since(journal: Any, since: int | None) -> Iterator[str]:

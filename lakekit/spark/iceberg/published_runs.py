@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import Batch
 from lakekit.layout import branch_name
-from lakekit.passes import is_pass
+from lakekit.passes import is_pass, pass_in
 from lakekit.replay.merged_runs import CommittedRun, TableRuns
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.iceberg.table import load_table, metadata_of, refs_of
@@ -18,11 +18,12 @@ from lakekit.table_properties import EXTRACTION_TIME, RUN_ID, runs_in
 
 @dataclass(frozen=True)
 class PublishedRun:
-    """One published run: its snapshot on main and its extraction time (ISO, UTC)."""
+    """One published run: its snapshot on main, its extraction time (ISO, UTC), and its pass."""
 
     run_id: str
     snapshot_id: int
     extraction_time: str
+    pass_id: str | None
 
 
 def iso(batch: Batch) -> str:
@@ -42,7 +43,8 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, PublishedRun]:
         summary = snapshot["summary"]
         for run_id in runs_in(summary):
             extracted = summary.get(EXTRACTION_TIME, "")
-            found.setdefault(run_id, PublishedRun(run_id, snapshot["snapshot-id"], extracted))
+            published = PublishedRun(run_id, snapshot["snapshot-id"], extracted, pass_in(summary))
+            found.setdefault(run_id, published)
     return found
 
 
