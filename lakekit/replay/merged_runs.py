@@ -45,7 +45,7 @@ class CommittedRun:
 
 @dataclass(frozen=True)
 class MergedRun:
-    """A merged run: its contract as it was then, its landed records, and its pass, if it had one."""
+    """A merged run: its contract as it was then, its landed records, and its pass, if any."""
 
     contract: Contract
     batch: Batch
