@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -19,7 +18,7 @@ from lakekit.spark.session.session import local_session
 
 FOLDER = OUT / "work" / "bursts"
 # The first round warms up.
-ROUNDS = 4
+ROUNDS = 3
 # How many landings are merged alone, to compare.
 ALONE = 5
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
@@ -43,9 +42,13 @@ def _round(spark: Any, number: int, records: int) -> dict[str, Any]:
     seconds = {}
     for way, landings in ways.items():
         table = f"lake.local.{way.replace(' ', '_')}_{number}"
-        _merge(spark, table, [first])
+        _merge(spark, table, [_landed(table, BEGIN, first)], alone=True)
+        batches = [
+            _landed(table, BEGIN + timedelta(days=1, seconds=n), each)
+            for n, each in enumerate(landings)
+        ]
         start = time.perf_counter()
-        _merge(spark, table, landings, alone=way == "alone")
+        _merge(spark, table, batches, alone=way == "alone")
         seconds[way] = time.perf_counter() - start
     tables = [spark.sql(f"SELECT {COLUMNS} FROM lake.local.{way}_{number}")
               for way in ("one_landing", "landings")]  # fmt: skip
@@ -54,15 +57,7 @@ def _round(spark: Any, number: int, records: int) -> dict[str, Any]:
     return {"seconds": seconds, "wrong": differs, "rows": one.count()}
 
 
-def _merge(
-    spark: Any, table: str, landings: Sequence[Sequence[Change]], *, alone: bool = False
-) -> None:
-    """Land and merge records; the landings of a table come after those before them."""
-    begin = BEGIN + timedelta(days=1) * (len(landings) > 1 or alone)
-    batches = [
-        _landed(FOLDER / f"{table}_{len(landings)}_{n}.ndjson", begin + timedelta(seconds=n), each)
-        for n, each in enumerate(landings)
-    ]
+def _merge(spark: Any, table: str, batches: Sequence[Batch], *, alone: bool) -> None:
     groups = [(batch,) for batch in batches] if alone else passes(CONTRACT, batches)
     staging = (FOLDER / "staging").as_uri()
     for group in groups:
@@ -70,7 +65,8 @@ def _merge(
             pass
 
 
-def _landed(file: Path, at: datetime, records: Sequence[Change]) -> Batch:
+def _landed(table: str, at: datetime, records: Sequence[Change]) -> Batch:
+    file = FOLDER / f"{table}_{at:%d_%H%M%S}.ndjson"
     lines = [json.dumps(each | {"changed_at": f"{each['changed_at']}Z"}) + "\n" for each in records]
     size = file.write_text("".join(lines))
     return Batch(

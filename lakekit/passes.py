@@ -19,16 +19,27 @@ from lakekit.table_properties import RUN_ID
 
 # Names of so many runs are in the summary of a snapshot, which each commit writes again.
 MOST_LANDINGS = 100
+# Of unpacked records. A job that fails in a pass has merged nothing of it.
+MOST_BYTES = 2_000_000_000
 _PREFIX = "pass-"
 
 
 def passes(contract: Contract, batches: Sequence[Batch]) -> Iterator[tuple[Batch, ...]]:
     """Yield which consecutive batches may be merged in one pass, in their order."""
-    for kind, found in groupby(batches, lambda batch: _kind(contract, batch)):
-        group, (_, together) = [*found], kind
-        size = MOST_LANDINGS if together else 1
-        for first in range(0, len(group), size):
-            yield tuple(group[first : first + size])
+    for (_, together), found in groupby(batches, lambda batch: _kind(contract, batch)):
+        group: list[Batch] = []
+        for batch in found:
+            if group and not (together and _fits(group, batch)):
+                yield tuple(group)
+                group = []
+            group.append(batch)
+        yield tuple(group)
+
+
+def _fits(group: Sequence[Batch], batch: Batch) -> bool:
+    sizes = [each.bytes for each in (*group, batch)]
+    known = [size for size in sizes if size is not None]
+    return len(group) < MOST_LANDINGS and known == sizes and sum(known) <= MOST_BYTES
 
 
 def _kind(contract: Contract, batch: Batch) -> tuple[str, bool]:
