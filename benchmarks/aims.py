@@ -23,6 +23,8 @@ ACROSS = {"9 / 0 closed versions": 1.1, "unchanged / 1 % changed": 0.5}
 ONE_JOB = 0.2
 # Seconds with twice the versions of a key, as a multiple, at most.
 TWICE_THE_VERSIONS = 2.3
+# Seconds of a hundred landings in one pass as a multiple of those of one with all their records.
+MANY_LANDINGS = 3.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ def _judged(summary: Mapping[str, Any]) -> Iterator[Aim]:
         yield Aim("one job / a job for each table", "small", ONE_JOB, False, ratio)
     if ratio := summary.get("others", {}).get("hot-key", {}).get("ratio"):
         yield Aim("twice the versions of a key", "hot-key", TWICE_THE_VERSIONS, False, ratio)
+    if ratio := summary.get("others", {}).get("bursts", {}).get("ratio"):
+        yield Aim("a hundred landings / one", "bursts", MANY_LANDINGS, False, ratio)
 
 
 def _aims_of_workload(workload: str, entries: Mapping[str, Any]) -> Iterator[Aim]:

@@ -1,4 +1,4 @@
-"""Measurements apart from batches: many small tables, reads after many runs, a cluster, a hot key.
+"""Measurements apart from batches: small tables, reads, a cluster, a hot key, a burst of landings.
 
 Each runs in a process of its own (`python -m benchmarks.others NAME ...`) and prints one JSON line.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from benchmarks.bursts import bursts
 from benchmarks.check import check
 from benchmarks.cluster import running_cluster, spread_of
 from benchmarks.contestants import Place, open_contestant
@@ -29,7 +30,7 @@ SHARE = 0.25
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
     parser = argparse.ArgumentParser()
-    names = ("small", "job", "reads", "cluster", "layouts", "writing", "hot-key")
+    names = ("small", "job", "reads", "cluster", "layouts", "writing", "hot-key", "bursts")
     parser.add_argument("name", choices=names)
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "layouts": lambda: layouts(options.keys),
         "writing": lambda: writing(options.keys),
         "hot-key": lambda: hot_key(options.keys),
+        "bursts": lambda: bursts(options.keys),
     }
     sys.stdout.write(json.dumps(action[options.name]()) + "\n")
     return 0

@@ -59,12 +59,14 @@ class MergeResult(MergeMetrics):
     """The metrics of one merge, its table and run, and the commit that made it visible.
 
     snapshot_id: of that commit, None without one. committed: whether this call made it.
+    pass_id: the pass that merged the landing with others, if one did; see `lakekit.passes`.
     """
 
     table: str
     run_id: str
     snapshot_id: int | None = None
     committed: bool = False
+    pass_id: str | None = None
 
 
 def refuse_extract(contract: Contract, extract: Extract) -> None:

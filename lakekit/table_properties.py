@@ -20,8 +20,9 @@ from lakekit.models import Model
 # Snapshot properties: the run that made a snapshot, and its extraction time (ISO, UTC).
 RUN_ID = "lakekit.run-id"
 EXTRACTION_TIME = "lakekit.extraction-time"
-# A rebuild publishes many runs at once: their ids as a JSON list, in the order of their merges.
-REBUILT_RUNS = "lakekit.rebuilt-runs"
+# A rebuild, and a pass over several landings, publish many runs at once: their ids as a JSON list,
+# in the order of their merges.
+RUN_IDS = "lakekit.run-ids"
 # Only a rebuild's shadow has this table property: the table whose shadow it is.
 SHADOW_OF = "lakekit.shadow-of"
 # What the values have that name no `schema_version`; a higher one is refused.
@@ -148,8 +149,9 @@ def runs_in(summary: Any) -> list[str]:
     """Return the runs that a snapshot published, by its summary (anything with `get`).
 
     Example:
-        >>> runs_in({"lakekit.run-id": "r-1"}), runs_in({"lakekit.rebuilt-runs": '["a", "b"]'})
+        >>> runs_in({"lakekit.run-id": "r-1"}), runs_in({"lakekit.run-ids": '["a", "b"]'})
         (['r-1'], ['a', 'b'])
     """
     own = summary.get(RUN_ID)
-    return [*([own] if own else []), *json.loads(summary.get(REBUILT_RUNS) or "[]")]
+    several = summary.get(RUN_IDS)
+    return json.loads(several) if several else [own] if own else []

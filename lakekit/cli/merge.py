@@ -26,6 +26,7 @@ from lakekit.local.warehouse import (
     tidy_staging,
     why,
 )
+from lakekit.replay.merged_runs import MergedRun
 from lakekit.values import to_json
 
 # How many files of a run an error names.
@@ -162,14 +163,14 @@ def rebuild(
     with opened(warehouse) as spark, landing.locked():
         from lakekit.spark.iceberg.published_runs import journal_runs, published_runs  # noqa: PLC0415
         from lakekit.spark.rebuild.job import read_keys  # noqa: PLC0415
-        from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table  # noqa: PLC0415
+        from lakekit.spark.rebuild.rebuild import Scope, rebuild_table  # noqa: PLC0415
 
         exists = spark.catalog.tableExists(name)
         # A crash may have come before a run was marked as merged.
         recorded = {each.run_id for each in journal_runs(spark, name)} if exists else set()
         published = recorded.union(published_runs(spark, name)) if exists else recorded
         landed = landing.merged_runs(published)
-        runs = [Run(load_contract(text, name=table), batch) for text, batch in landed]
+        runs = [MergedRun(load_contract(text, name=table), batch) for text, batch in landed]
         scope = Scope(since=after)
         if keys:
             with naming(f"--keys {keys}", [str(keys)]):

@@ -44,6 +44,15 @@ class CommittedRun:
 
 
 @dataclass(frozen=True)
+class MergedRun:
+    """A merged run: its contract as it was then, its landed records, and its pass, if any."""
+
+    contract: Contract
+    batch: Batch
+    pass_id: str | None = None
+
+
+@dataclass(frozen=True)
 class TableRuns:
     """The runs that a table shows.
 
@@ -58,8 +67,8 @@ class TableRuns:
 
 def merged_runs(
     store: ObjectStore, source: str, table: str, table_runs: TableRuns
-) -> list[tuple[Contract, Batch]]:
-    """Return the contract and batch of each merged run, in the order of the merges.
+) -> list[MergedRun]:
+    """Return the merged runs of a table, in the order of the merges.
 
     Args:
         store: The landing bucket.
@@ -82,7 +91,7 @@ def merged_runs(
 
 def _merged_runs(
     store: ObjectStore, source: str, table: str, table_runs: TableRuns, documents: set[str]
-) -> list[tuple[Contract, Batch]]:
+) -> list[MergedRun]:
     times = {each.run_id: each.at for each in (*table_runs.journal, *table_runs.main)}
     landings = read_plans(store, table, documents, times)
     if lost := sorted(times.keys() - landings.keys()):
@@ -111,7 +120,16 @@ def _merged_runs(
             "runs/; bring those back, or mark the landings as .rejected"
         )
     order = in_merge_order(merged, shown)
-    return [(merged[run_id].contract, _verified(store, merged[run_id])) for run_id in order]
+    return [
+        MergedRun(each.contract, _verified(store, each), _pass_of(landings[each.batch.run_id]))
+        for each in (merged[run_id] for run_id in order)
+    ]
+
+
+def _pass_of(planned: Sequence[Planned]) -> str | None:
+    """Return the pass that merged a landing with others, as the last result that names one says."""
+    results = [each.result for each in planned if each.result]
+    return next((each.pass_id for each in reversed(results) if each.pass_id), None)
 
 
 def _merging(planned: Sequence[Planned], at: datetime | None) -> Planned:

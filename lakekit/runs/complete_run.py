@@ -11,6 +11,7 @@ from lakekit.batch import Batch, MergeResult
 from lakekit.landing.index import Blocked, block, remove_entry
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.models import Model
+from lakekit.passes import pass_in
 from lakekit.ports import Flow, ObjectStore, TableCatalog
 from lakekit.runs.documents import (
     Claim,
@@ -176,7 +177,11 @@ class _Completion:
         # What is older was committed by a run before this one.
         own = snapshot["timestamp-ms"] >= self._claim.leased_at.timestamp() * 1000
         return MergeResult(
-            table=plan.table, run_id=run_id, snapshot_id=snapshot["snapshot-id"], committed=own
+            table=plan.table,
+            run_id=run_id,
+            snapshot_id=snapshot["snapshot-id"],
+            committed=own,
+            pass_id=pass_in(snapshot["summary"]),
         )
 
     def _refuse(self, claimed: ClaimedTable, manifest: str, fault: str) -> None:

@@ -15,10 +15,11 @@ from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
+from lakekit.passes import passes
 from lakekit.ports import Clock, ObjectStore, TableLeases
 from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
 from lakekit.spark.maintain_tables import maintain_with_journal, wants_maintenance
-from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.merge_scd2 import merge_landings
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark_conf import CATALOG
 from lakekit.steps.jobs import (
@@ -65,11 +66,10 @@ def merge_tables(
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
         done = MergeScd2Result(table=plan.table, merges=())
-        for batch in plan.batches:
-            if done.merges:
+        for landings in passes(plan.contract, plan.batches):
+            for merged in merge_landings(session, plan.contract, landings, table, staging=staging):
+                done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 keep(plan.table, done)
-            merged = merge_scd2(session, plan.contract, batch, table, staging=staging)
-            done = done.model_copy(update={"merges": (*done.merges, merged)})
         maintain = wants_maintenance(session, plan.contract, table, now=clock())
         return done.model_copy(update={"maintain": maintain})
 

@@ -1,36 +1,40 @@
 """MergeScd2: fold the records of one run into a table, by the commit protocol."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from random import uniform
 from time import sleep
 
 from pyspark.sql import SparkSession
 
-from lakekit.batch import Batch, MergeResult, naive_utc, refuse_extract
+from lakekit.batch import Batch, MergeMetrics, MergeResult, naive_utc, refuse_extract
 from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, LateExtractError
 from lakekit.layout import branch_name
+from lakekit.passes import as_pass
 from lakekit.spark.backfill import backfill_ended_by, record_backfill
-from lakekit.spark.iceberg.baseline import take_baseline
+from lakekit.spark.iceberg.baseline import Baseline, take_baseline
 from lakekit.spark.iceberg.branch import drop_branch
 from lakekit.spark.iceberg.published_runs import PublishedRun, iso, iso_time, published_runs
 from lakekit.spark.iceberg.table import change_properties
 from lakekit.spark.journal import Journal
 from lakekit.spark.plan.append import plan_append
 from lakekit.spark.plan.plan import Plan, plan_merge
-from lakekit.spark.run import MergeRun, no_table, read_state
+from lakekit.spark.run import MergeRun, NoPassError, no_table, read_state
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import session_settings, steady
 from lakekit.spark.session.staging import drop_staging, staging_of_run
 from lakekit.spark.session.tuning import Tuning
 from lakekit.spark.write.publish import publish
 from lakekit.spark.write.quarantine import quarantine
+from lakekit.sql.identifiers import literal, quote_table
 from lakekit.sql.immutable import refuse_changed_identity
 from lakekit.table_properties import LINE_DIGESTS, line_digests
 
 ATTEMPTS = 5
+log = logging.getLogger(__name__)
 
 
 def merge_scd2(
@@ -58,13 +62,81 @@ def merge_scd2(
         CommitConflictError: Others wrote during each of five attempts. Or during ten to record that
             the run has ended a backfill: it is published then, and records it when it comes again.
     """
-    place = staging_of_run(staging, batch.run_id)
+    target = _Target(spark, contract, table, staging, tuning or Tuning())
+    return _merge(target, batch)
+
+
+def merge_landings(
+    spark: SparkSession,
+    contract: Contract,
+    landings: Sequence[Batch],
+    table: str,
+    *,
+    staging: str,
+    tuning: Tuning | None = None,
+) -> Iterator[list[MergeResult]]:
+    """Merge landings of a table in one pass if that is possible, else one after the other.
+
+    Args:
+        spark: See `merge_scd2`.
+        contract: See `merge_scd2`.
+        landings: Those of one pass, in their order; see `passes`.
+        table: See `merge_scd2`.
+        staging: See `merge_scd2`.
+        tuning: See `merge_scd2`.
+
+    Yields:
+        After each commit its results, one for each landing. The first one of a pass has the metrics
+        of all.
+
+    Raises:
+        LakekitError: As `merge_scd2`, of the first landing that cannot be merged.
+    """
+    target = _Target(spark, contract, table, staging, tuning or Tuning())
+    if len(landings) > 1:
+        try:
+            yield _merge_pass(target, landings)
+        except NoPassError:
+            log.info("%s: %d landings are merged one after the other", table, len(landings))
+        else:
+            return
+    for landing in landings:
+        yield [_merge(target, landing)]
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where a merge goes; see `merge_scd2`."""
+
+    spark: SparkSession
+    contract: Contract
+    table: str
+    staging: str
+    tuning: Tuning
+
+
+def _merge_pass(target: _Target, landings: Sequence[Batch]) -> list[MergeResult]:
+    """Merge landings as one run.
+
+    Raises:
+        NoPassError: They must be merged one after the other.
+    """
+    done = _merge(target, as_pass(landings), tuple(landings))
+    same = done.model_copy(update=dict.fromkeys(MergeMetrics.model_fields, 0))
+    results = [done, *[same] * (len(landings) - 1)]
+    return [
+        result.model_copy(update={"run_id": landing.run_id, "pass_id": done.run_id})
+        for result, landing in zip(results, landings, strict=True)
+    ]
+
+
+def _merge(target: _Target, batch: Batch, landings: tuple[Batch, ...] = ()) -> MergeResult:
+    spark, table = target.spark, target.table
+    place = staging_of_run(target.staging, batch.run_id)
     try:
         for attempt in range(ATTEMPTS):
             with session_settings(spark, steady(spark)):
-                done = _attempt(
-                    spark, contract, batch, table, f"{place}/{attempt}", tuning or Tuning()
-                )
+                done = _attempt(replace(target, staging=f"{place}/{attempt}"), batch, landings)
             if done is not None:
                 return done
             # Two processes at work on the same table: one gets ahead.
@@ -74,22 +146,30 @@ def merge_scd2(
     raise CommitConflictError(f"{table}: others wrote {ATTEMPTS} times during run {batch.run_id}")
 
 
-def _attempt(
-    spark: SparkSession, contract: Contract, batch: Batch, table: str, staging: str, tuning: Tuning
-) -> MergeResult | None:
+def _attempt(target: _Target, batch: Batch, landings: tuple[Batch, ...]) -> MergeResult | None:
     """Plan and publish once; None if the table has changed in between."""
+    spark, contract, table = target.spark, target.contract, target.table
     exists = spark.catalog.tableExists(table)
     # Before anything is read of it: a change after that stops the publishing.
     baseline = take_baseline(spark, contract, table)
     published = published_runs(spark, table) if exists else {}
+    if _drop_given_up(spark, baseline, batch.run_id):
+        return None
+    tuning = target.tuning
     state = read_state(spark, contract, table, tuning) if exists else no_table(spark, contract)
-    run = MergeRun(spark, contract, batch, table, staging, state, tuning)
+    run = MergeRun(spark, contract, batch, table, target.staging, state, tuning, landings)
+    _refuse_pass(run, published, baseline)
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.
         drop_branch(spark, table, branch_name(batch.run_id))
         record_backfill(run)
-        snapshot = published[batch.run_id].snapshot_id
-        return MergeResult(table=table, run_id=batch.run_id, snapshot_id=snapshot)
+        found = published[batch.run_id]
+        return MergeResult(
+            table=table,
+            run_id=batch.run_id,
+            snapshot_id=found.snapshot_id,
+            pass_id=found.pass_id,
+        )
     if exists and baseline.has_recorded(spark, batch.run_id):
         record_backfill(run)
         return MergeResult(table=table, run_id=batch.run_id)
@@ -110,6 +190,31 @@ def _attempt(
     if done is not None:
         change_properties(spark, table, partial(_recorded, run, plan))
     return done
+
+
+def _refuse_pass(run: MergeRun, published: Collection[str], baseline: Baseline) -> None:
+    """Raise NoPassError if landings cannot be merged in one pass into the table as it is."""
+    if not run.landings:
+        return
+    known = {*published, *baseline.recorded(run.spark)}
+    # Of a column that is backfilled, the extract of a record says whether it was there.
+    if run.state.added or any(landing.run_id in known for landing in run.landings):
+        raise NoPassError
+
+
+def _drop_given_up(spark: SparkSession, baseline: Baseline, run_id: str) -> bool:
+    """Drop what passes have left that ended in a crash, and return whether there were some.
+
+    Their landings come again, perhaps with others, and then in another pass: only a pass of the
+    same landings would find its branch again. The branch goes first. Without it nothing of the pass
+    can be published any more.
+    """
+    given_up = [each for each in baseline.passes_in_progress(spark) if each != run_id]
+    for each in given_up:
+        drop_branch(spark, baseline.table, branch_name(each))
+        journal = quote_table(baseline.journal or "")
+        spark.sql(f"DELETE FROM {journal} WHERE _run_id = {literal(each)}")
+    return bool(given_up)
 
 
 def _recorded(run: MergeRun, plan: Plan, properties: Mapping[str, str]) -> dict[str, str]:

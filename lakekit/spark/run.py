@@ -24,6 +24,10 @@ from lakekit.sql.tables import control_ddl, first_properties, marks
 from lakekit.table_properties import line_digests
 
 
+class NoPassError(Exception):
+    """The landings of a run must be merged one after the other."""
+
+
 @dataclass(frozen=True)
 class TableState:
     """A table as a run found it. Its metadata is read once; its rows are a frame, read when needed.
@@ -105,6 +109,7 @@ class MergeRun:
     """One run into one table.
 
     table: its identifier. staging: folder for the change set, an address that Spark writes.
+    landings: those that the run merges in one pass; empty if it is that of one alone.
     """
 
     spark: SparkSession
@@ -114,6 +119,7 @@ class MergeRun:
     staging: str
     state: TableState
     tuning: Tuning = field(default_factory=Tuning)
+    landings: tuple[Batch, ...] = ()
 
     @property
     def keys(self) -> list[Expression]:

@@ -1,6 +1,7 @@
 """Tables without rows: snapshots that carry the ids of the landings that were merged."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from lakekit.batch import Batch
 from lakekit.contract.contract import CONTROL_COLUMNS, Contract
 from lakekit.sql.tables import table_properties
-from lakekit.table_properties import EXTRACTION_TIME, RUN_ID
+from lakekit.table_properties import EXTRACTION_TIME, RUN_ID, RUN_IDS, runs_in
 
 _TYPES = {"bigint": "long", "timestamp": "timestamptz"}
 _FILE = 1_000_000
@@ -50,8 +51,7 @@ class Table:
         """Return the landings that main shows, with their snapshots."""
         found = {}
         for each in self.snapshots:
-            if run_id := each["summary"].get(RUN_ID):
-                found[run_id] = each["snapshot-id"]
+            found |= dict.fromkeys(runs_in(each["summary"]), each["snapshot-id"])
         return found
 
     def newest(self) -> str:
@@ -60,15 +60,18 @@ class Table:
             (each["summary"].get(EXTRACTION_TIME, "") for each in self.snapshots), default=""
         )
 
-    def commit(self, batch: Batch, run_id: str, base: int | None, at: datetime) -> int:
-        """Publish a landing, or raise ConflictError."""
+    def commit(
+        self, batch: Batch, landings: Sequence[Batch], run_id: str, base: int | None, at: datetime
+    ) -> int:
+        """Publish a landing, or a pass over several; or raise ConflictError."""
         if self.head != base:
             raise ConflictError
-        self.commits.append(Commit(batch.run_id, run_id, batch.extraction_time, at))
+        self.commits += [Commit(each.run_id, run_id, each.extraction_time, at) for each in landings]
         extracted = batch.extraction_time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        return self._append(
-            {RUN_ID: batch.run_id, EXTRACTION_TIME: extracted}, self._files() + 1, at
-        )
+        summary = {RUN_ID: batch.run_id, EXTRACTION_TIME: extracted}
+        if len(landings) > 1:
+            summary[RUN_IDS] = json.dumps([each.run_id for each in landings])
+        return self._append(summary, self._files() + 1, at)
 
     def compact(self, at: datetime, keep: int, is_complete: Callable[[str], bool]) -> None:
         """Rewrite the files into one, and expire all but the newest snapshots.
@@ -79,8 +82,7 @@ class Table:
         self._append({"operation": "replace"}, 1, at)
         edge = (at - LIFE).timestamp() * 1000
         while len(self.snapshots) > keep and self.snapshots[0]["timestamp-ms"] < edge:
-            batch = self.snapshots[0]["summary"].get(RUN_ID)
-            if batch and not is_complete(batch):
+            if not all(map(is_complete, runs_in(self.snapshots[0]["summary"]))):
                 return
             del self.snapshots[0]
 

@@ -11,7 +11,7 @@ from lakekit.aws.lease import Lease
 from lakekit.landing.writer import load_manifest
 from lakekit.replay.merged_runs import CommittedRun, TableRuns, merged_runs
 from lakekit.runs.documents import Claim, read_claim
-from lakekit.table_properties import RUN_ID
+from lakekit.table_properties import runs_in
 from tests.flow.catalog import Commit, Table
 from tests.flow.story import Story
 from tests.flow.world import LOST, Notice
@@ -188,14 +188,14 @@ def _replays(story: Story) -> Iterator[str]:
         # A landing can be rejected between its commit and the end of its run.
         rejected = {each.batch for each in table.commits if _rejected_at(story, table, each)}
         committed = [each.batch for each in table.commits if each.batch not in rejected]
-        replayed = [batch.run_id for _, batch in runs if batch.run_id in committed]
+        replayed = [run.batch.run_id for run in runs if run.batch.run_id in committed]
         if replayed != committed:
             yield f"{name}: a rebuild would replay {replayed}, not {committed}"
 
 
 def _on_main(table: Table) -> list[CommittedRun]:
     times = {each.batch: each.at for each in table.commits}
-    shown = [each["summary"][RUN_ID] for each in table.snapshots if RUN_ID in each["summary"]]
+    shown = [run_id for each in table.snapshots for run_id in runs_in(each["summary"])]
     return [CommittedRun(batch, times[batch]) for batch in shown]
 
 

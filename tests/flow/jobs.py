@@ -1,6 +1,6 @@
 """Stand-ins of the Glue jobs: they read the plan and commit landings in its order, as those do."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from lakekit.errors import (
     TerminalError,
     TooManyDeletedError,
 )
+from lakekit.passes import as_pass, passes
 from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
 from lakekit.steps.jobs import CreateTablesResult, MergeScd2Result
 from tests.flow.catalog import Commit, ConflictError, Table
@@ -86,25 +87,41 @@ class _Merge:
 
     def run(self) -> None:
         done = MergeScd2Result(table=self._plan.table, merges=())
-        for batch in self._plan.batches:
-            if done.merges:
+        for landings in passes(self._plan.contract, self._plan.batches):
+            for merged in self._merge_landings(landings):
+                done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 self._keep(done)
-            done = done.model_copy(update={"merges": (*done.merges, self._merge(batch))})
         self._keep(done)
+
+    def _merge_landings(self, landings: tuple[Batch, ...]) -> Iterator[list[MergeResult]]:
+        """Merge landings in one pass, or one after the other where one must be judged alone."""
+        alone = any(kind_of(self._lines(each)) == DELETING for each in landings)
+        if len(landings) > 1 and not alone and not self._published(landings):
+            done = self._merge(as_pass(landings), landings)
+            own = {"pass_id": done.run_id}
+            yield [done.model_copy(update={"run_id": each.run_id, **own}) for each in landings]
+        else:
+            for landing in landings:
+                yield [self._merge(landing, [landing])]
+
+    def _published(self, landings: Sequence[Batch]) -> bool:
+        with self._world.request(f"READ {self._plan.table}"):
+            published = self._table.published()
+        return any(each.run_id in published for each in landings)
 
     def _keep(self, done: MergeScd2Result) -> None:
         _keep(self._world, self._run_id, "merge_scd2", self._plan.table, done)
 
-    def _merge(self, batch: Batch) -> MergeResult:
+    def _merge(self, batch: Batch, landings: Sequence[Batch]) -> MergeResult:
         for _ in range(ATTEMPTS):
             try:
-                return self._attempt(batch)
+                return self._attempt(batch, landings)
             except ConflictError:
                 self._world.inject(self._run_id, "CommitConflictError")
                 self._world.kernel.sleep(self._world.random.uniform(0, 5))
         raise CommitConflictError(f"{self._plan.table}: others wrote")
 
-    def _attempt(self, batch: Batch) -> MergeResult:
+    def _attempt(self, batch: Batch, landings: Sequence[Batch]) -> MergeResult:
         """Plan on one snapshot; publish only if main still points at it."""
         world, table, own = self._world, self._table, {"table": self._plan.table}
         with world.request(f"READ {self._plan.table}"):
@@ -119,10 +136,12 @@ class _Merge:
         world.kernel.sleep(world.random.uniform(*world.weather.merge_seconds))
         with world.request(f"COMMIT {batch.run_id} to {self._plan.table}"):
             if kind == REPEATED:
-                merged = Commit(batch.run_id, self._run_id, batch.extraction_time, world.clock())
-                table.repeated.append(merged)
+                at = world.clock()
+                table.repeated += [
+                    Commit(each.run_id, self._run_id, each.extraction_time, at) for each in landings
+                ]
                 return MergeResult(**own, run_id=batch.run_id)
-            snapshot = table.commit(batch, self._run_id, base, world.clock())
+            snapshot = table.commit(batch, landings, self._run_id, base, world.clock())
         return MergeResult(
             **own, run_id=batch.run_id, snapshot_id=snapshot, committed=True, opened=1
         )

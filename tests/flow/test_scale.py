@@ -100,3 +100,18 @@ def test_a_start_costs_no_more_after_two_hundred_thousand_landings() -> None:
     assert story.world.calls["start_run"] <= MOST_CALLS_OF_START_RUN
     # A claim asks for the lease of each table, and for its oldest landings.
     assert story.world.calls["claim_landings"] <= 60
+
+
+def test_a_thousand_files_within_a_minute_are_at_most_twenty_jobs() -> None:
+    story = Quiet()
+    story.weather.merge_seconds = (60, 120)
+    for number in range(1000):
+        name, after = f"{number:04}", number * 0.06
+        story._spawn("drop", lambda name=name: story._drop("events", name), after)
+
+    story.play()
+
+    merged = [each.batch for each in story.world.tables["events"].commits]
+    assert len(merged) == len({*merged}) == 1000
+    assert sum(story.world.job_runs.values()) <= 20
+    assert story.largest_state <= MOST_STATE

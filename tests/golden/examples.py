@@ -116,6 +116,7 @@ BATCH = Batch(
 MERGED = MergeResult(
     table="orders", run_id="r-1", snapshot_id=7, committed=True, opened=1, closed=2, deleted=3,
     unchanged=4, duplicates=5, quarantined=6, superseded=7, deletes=8, restored=9,
+    pass_id="pass-1",  # noqa: S106  no secret
 )  # fmt: skip
 HEALTH = Health(data_files=9, small_files=8, delete_files=7, manifests=6, snapshots=5, expirable=4)
 JOB = {
@@ -217,4 +218,4 @@ PROPERTIES: dict[properties.Property[Any], Any] = {
         uncompacted=(-71,), manifests=120, orphans_removed=SIX
     ),
 }  # fmt: skip
-SNAPSHOT = {"lakekit.run-id": "r-1", "lakekit.rebuilt-runs": '["r-2", "r-3"]'}
+SNAPSHOT = {"lakekit.run-id": "pass-1", "lakekit.run-ids": '["r-1", "r-2", "r-3"]'}

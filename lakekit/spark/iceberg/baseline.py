@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.contract.contract import Contract
 from lakekit.layout import branch_name
+from lakekit.passes import is_pass
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.iceberg.table import (
     ancestry,
@@ -69,12 +70,28 @@ class Baseline:
 
         Not a run whose commit is no longer on main: what a rollback took back is merged again.
         """
-        branch = branch_name(run_id)
-        if self.journal is None or self.journal_head is None or branch in self.in_progress:
-            return False
+        return run_id in self.recorded(spark)
+
+    def recorded(self, spark: SparkSession) -> set[str]:
+        """Return the runs that have written to the journal and have ended; see `has_recorded`."""
+        ended = {
+            each for each in self._writing_runs(spark) if branch_name(each) not in self.in_progress
+        }
+        return ended - _rolled_back(spark, self.table) if ended else ended
+
+    def passes_in_progress(self, spark: SparkSession) -> set[str]:
+        """Return the passes that have written to the journal and have not ended."""
+        if not self.in_progress:
+            return set()
+        found = {each for each in self._writing_runs(spark) if is_pass(each)}
+        return {each for each in found if branch_name(each) in self.in_progress}
+
+    def _writing_runs(self, spark: SparkSession) -> set[str]:
+        """Return the runs that the journal's snapshots name."""
+        if self.journal is None or self.journal_head is None:
+            return set()
         snapshots = main_ancestry(metadata_of(spark, load_table(spark, self.journal)))
-        recorded = any(each["summary"].get(RUN_ID) == run_id for each in snapshots)
-        return recorded and run_id not in _rolled_back(spark, self.table)
+        return {each["summary"][RUN_ID] for each in snapshots if RUN_ID in each["summary"]}
 
     def _journal_writers(self, spark: SparkSession) -> Iterator[str]:
         if self.journal is None or not spark.catalog.tableExists(self.journal):
@@ -103,9 +120,10 @@ def _branches(loaded: Any) -> frozenset[str]:
 
 
 def _rolled_back(spark: SparkSession, table: str) -> set[str]:
-    """Return the runs of a table's snapshots that main does not descend from."""
+    """Return the runs and passes of a table's snapshots that main does not descend from."""
     others = off_main(metadata_of(spark, load_table(spark, table)))
-    return {run for each in others for run in runs_in(each["summary"])}
+    found = {run for each in others for run in runs_in(each["summary"])}
+    return found | {each["summary"][RUN_ID] for each in others if RUN_ID in each["summary"]}
 
 
 def _writers_since(journal: Any, since: int | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from lakekit import layout
 from lakekit.batch import Batch
 from lakekit.layout import branch_name
+from lakekit.passes import is_pass, pass_in
 from lakekit.replay.merged_runs import CommittedRun, TableRuns
 from lakekit.runs.table_metadata import main_ancestry, off_main
 from lakekit.spark.iceberg.table import load_table, metadata_of, refs_of
@@ -17,11 +18,12 @@ from lakekit.table_properties import EXTRACTION_TIME, RUN_ID, runs_in
 
 @dataclass(frozen=True)
 class PublishedRun:
-    """One published run: its snapshot on main and its extraction time (ISO, UTC)."""
+    """One published run: its snapshot on main, its extraction time (ISO, UTC), and its pass."""
 
     run_id: str
     snapshot_id: int
     extraction_time: str
+    pass_id: str | None
 
 
 def iso(batch: Batch) -> str:
@@ -41,7 +43,8 @@ def published_runs(spark: SparkSession, table: str) -> dict[str, PublishedRun]:
         summary = snapshot["summary"]
         for run_id in runs_in(summary):
             extracted = summary.get(EXTRACTION_TIME, "")
-            found.setdefault(run_id, PublishedRun(run_id, snapshot["snapshot-id"], extracted))
+            published = PublishedRun(run_id, snapshot["snapshot-id"], extracted, pass_in(summary))
+            found.setdefault(run_id, published)
     return found
 
 
@@ -61,8 +64,8 @@ def main_runs(spark: SparkSession, table: str) -> list[CommittedRun]:
     for snapshot in main_ancestry(_metadata(spark, table)):
         summary = snapshot["summary"]
         for run_id in reversed(runs_in(summary)):
-            own = summary.get(RUN_ID) == run_id
-            if own:
+            # A rebuild has no id of its own.
+            if RUN_ID in summary:
                 at = datetime.fromtimestamp(snapshot["timestamp-ms"] / 1000, UTC)
                 # An older mention keeps the place that a rebuild gave it.
                 found[run_id] = CommittedRun(run_id, at)
@@ -80,8 +83,11 @@ def journal_runs(spark: SparkSession, table: str) -> list[CommittedRun]:
     if not spark.catalog.tableExists(journal):
         return []
     in_progress = set(refs_of(load_table(spark, table)))
-    runs = main_runs(spark, journal)
-    return [each for each in runs if branch_name(each.run_id) not in in_progress]
+    return [
+        each
+        for each in main_runs(spark, journal)
+        if not is_pass(each.run_id) and branch_name(each.run_id) not in in_progress
+    ]
 
 
 def _metadata(spark: SparkSession, table: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from lakekit.contract.contract import Contract
 from lakekit.spark.diff import order
 from lakekit.spark.journal import FullExtract, Journal
-from lakekit.spark.read.lines import POSITION
+from lakekit.spark.read.lines import POSITION, landed_at
 from lakekit.spark.read.parse import sequence_of
 from lakekit.spark.run import MergeRun
 from lakekit.sql.identifiers import quote
@@ -179,7 +179,7 @@ def _records(own: DataFrame, run: MergeRun) -> DataFrame:
         names = contract.content
         content = own.withColumns({name: F.col(f"__record.{quote(name)}") for name in names})
     return event(
-        contract, content, ingested=run.extracted, at=F.col("__event_time"),
+        contract, content, ingested=landed_at(run), at=F.col("__event_time"),
         deletes=F.col("__deleted"), position=F.col("__position"),
         priority=F.when(F.col("__absent"), ABSENCE).otherwise(RECORD),
         from_run=~F.col("__absent"),

@@ -12,9 +12,10 @@ from lakekit.spark.journal import Journal
 from lakekit.spark.late.changes import Rederived
 from lakekit.spark.late.events import PRESENCE
 from lakekit.spark.plan.stage import Staged
+from lakekit.spark.read.lines import landed_at
 from lakekit.spark.read.parse import read_records, sequence_of, with_event
 from lakekit.spark.run import MergeRun
-from lakekit.spark.session.tuning import broadcast_if_small, runtime_literal
+from lakekit.spark.session.tuning import broadcast_if_small
 from lakekit.sql.identifiers import quote
 from lakekit.sql.tables import ARRIVAL, Op
 
@@ -109,7 +110,7 @@ def _renewed(run: MergeRun, rows: DataFrame, count: int) -> DataFrame:
 def _entries_of_rows(run: MergeRun, rows: DataFrame) -> DataFrame:
     """Return staged rows as entries."""
     op = F.when(F.col("__deleted"), Op.DELETE).otherwise(Op.UPSERT)
-    now = runtime_literal(run.extracted, F.col("__deleted"))
+    now = landed_at(run, F.col("__deleted"))
     return _entries(run, rows.withColumn("__from_run", F.lit(True)), now, "__event_time", op)
 
 

@@ -16,7 +16,7 @@ from lakekit.spark.late.derive import late_keys, rederive
 from lakekit.spark.plan.journal_entries import journal_entries
 from lakekit.spark.plan.stage import Staged, stage
 from lakekit.spark.read.reasons import first_rejected, name_lines
-from lakekit.spark.run import MergeRun
+from lakekit.spark.run import MergeRun, NoPassError
 from lakekit.spark.session.tuning import broadcast_if_small
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import marks
@@ -159,9 +159,11 @@ def _metrics(contract: Contract, n: Counts, late: Rederived) -> MergeMetrics:
 def refuse_rejected(run: MergeRun, n: Counts) -> None:
     """Raise if more records are rejected than the contract allows, or one has a null in its key.
 
-    The error names the first of them.
+    The error names the first of them. What a pass rejects is judged landing by landing.
     """
     name = f"run {run.batch.run_id}"
+    if run.landings and n.rejected:
+        raise NoPassError
     if n.null_keys and run.contract.history.null_keys == "fail":
         first = first_rejected(run, has_null_key(run.contract))
         raise TooManyRejectedError(

@@ -20,12 +20,12 @@ from lakekit.spark.diff.metrics import (
     rank_counts,
 )
 from lakekit.spark.diff.order import with_filled, with_rank, with_rank_of_accepted
-from lakekit.spark.read.lines import with_position
+from lakekit.spark.read.lines import landed_at, with_position
 from lakekit.spark.read.parse import parse_keys, with_event
 from lakekit.spark.run import MergeRun
 from lakekit.spark.session.session import session_settings
 from lakekit.spark.session.staging import write_counted
-from lakekit.spark.session.tuning import estimated_bytes, observed, runtime_literal
+from lakekit.spark.session.tuning import estimated_bytes, observed
 from lakekit.spark.skip.lines import Inputs, read_all, read_changed
 from lakekit.sql.scopes import scope_text
 
@@ -97,7 +97,7 @@ def _stage(run: MergeRun, deletions: DataFrame | None, inputs: Inputs) -> Staged
     joined, kept, ranked = (Observation() for _ in range(3))
     current = inputs.observed or Observation()
     contract, state, all_rows = run.contract, run.state, inputs.all_rows
-    extracted = runtime_literal(run.extracted, F.col("__current_hash").isNull())
+    extracted = landed_at(run, F.col("__current_hash").isNull())
     both = _joined(run, current, inputs)
     kinds = with_kind(both, contract, extracted)
     kinds = kinds.observe(joined, *joined_counts(contract, extracted))

@@ -9,9 +9,11 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakekit.batch import Batch
+from lakekit.batch import Batch, naive_utc
 from lakekit.json_lines import BLANK
 from lakekit.spark.run import MergeRun
+from lakekit.spark.session.tuning import runtime_literal
+from lakekit.sql.identifiers import ntz_literal
 from lakekit.sql.line_hash import line_digest
 
 # The type of the place of a record among those of its run.
@@ -68,6 +70,25 @@ def with_position(rows: DataFrame, batch: Batch) -> DataFrame:
     order = F.call_function("array_position", files, F.col("_source_file"))
     place = F.struct(order.alias("file"), "_source_file", "__block_start", "__line")
     return rows.withColumn("__position", place)
+
+
+def landed_at(run: MergeRun, flag: Expression | None = None) -> Expression:
+    """Return the extraction time of the landing of a record, which has its `_source_file`.
+
+    Args:
+        run: The run, of one landing or more.
+        flag: See `runtime_literal`.
+    """
+    if not run.landings:
+        return run.extracted if flag is None else runtime_literal(run.extracted, flag)
+    files = F.array(*[F.lit(file_uri(name)) for name in run.batch.files])
+    times = [
+        F.expr(ntz_literal(naive_utc(landing.extraction_time)))
+        for landing in run.landings
+        for _ in landing.files
+    ]
+    place = F.call_function("array_position", files, F.col("_source_file"))
+    return F.get(F.array(*times), place.cast("int") - 1)
 
 
 def file_uri(name: str) -> str:

@@ -17,7 +17,7 @@ from lakekit.spark.iceberg.baseline import take_baseline
 from lakekit.spark.iceberg.published_runs import runs_of_table
 from lakekit.spark.read.lines import read_text
 from lakekit.spark.read.parse import parse_keys
-from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.rebuild.rebuild import Scope, rebuild_table
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import IN_UTC, session_settings
 from lakekit.spark_conf import CATALOG
@@ -79,7 +79,7 @@ def _rebuild(
     # would be missing. To bring the table to its contract may be a commit, too.
     baseline = take_baseline(spark, contract, table) if exists else None
     seen = runs_of_table(spark, table) if exists else TableRuns()
-    runs = [Run(*each) for each in merged_runs(store, arguments.source, name, seen)]
+    runs = merged_runs(store, arguments.source, name, seen)
     staging = layout.staging_folder(arguments.warehouse, arguments.run_id, name)
     scope = Scope(since=arguments.since, keys=keys, baseline=baseline)
     done = rebuild_table(spark, contract, runs, table, staging=staging, scope=scope)

@@ -3,9 +3,10 @@
 The table has one commit; its change journal, if there is one, has its own before it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -16,11 +17,12 @@ from lakekit.contract.contract import Contract
 from lakekit.errors import CommitConflictError, InvalidStepInputError, LandingCorruptError
 from lakekit.layout import branch_name
 from lakekit.models import Model
+from lakekit.replay.merged_runs import MergedRun
 from lakekit.spark.iceberg.baseline import Baseline, take_baseline
 from lakekit.spark.iceberg.branch import branch_of, drop_branch
 from lakekit.spark.iceberg.published_runs import published_runs
 from lakekit.spark.iceberg.table import change_properties, commits_of, load_table, properties_of
-from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.merge_scd2 import merge_landings
 from lakekit.spark.rebuild.replace import Replacement, difference, publish_replacement
 from lakekit.spark.rebuild.shadow import (
     drop_shadow,
@@ -35,14 +37,6 @@ from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.renames import renamings
 from lakekit.sql.tables import ARRIVAL, create_journal_table
 from lakekit.table_properties import LINE_DIGESTS, line_digests
-
-
-@dataclass(frozen=True)
-class Run:
-    """A merged run: its contract as it was then, and its landed records."""
-
-    contract: Contract
-    batch: Batch
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class RebuildResult(Model):
 def rebuild_table(
     spark: SparkSession,
     contract: Contract,
-    runs: Sequence[Run],
+    runs: Sequence[MergedRun],
     table: str,
     *,
     staging: str,
@@ -114,9 +108,11 @@ def rebuild_table(
     _check(spark, runs, table, scope)
     shadow = drop_shadow(spark, table)
     try:
-        for run in runs:
-            promise = evolve_shadow(spark, run.contract, table, shadow, steps)
-            merge_scd2(spark, promise, run.batch, shadow, staging=staging)
+        for together in _as_merged(runs):
+            promise = evolve_shadow(spark, together[0].contract, table, shadow, steps)
+            landings = [run.batch for run in together]
+            for _ in merge_landings(spark, promise, landings, shadow, staging=staging):
+                pass
         evolve_shadow(spark, contract, table, shadow, steps)
         refuse_missed_renamings(spark, contract, table, shadow, steps)
         if baseline is None:
@@ -128,6 +124,13 @@ def rebuild_table(
         return _publish(spark, contract, runs, baseline, scope=scope)
     finally:
         drop_shadow(spark, table)
+
+
+def _as_merged(runs: Sequence[MergedRun]) -> Iterator[list[MergedRun]]:
+    """Yield the runs of each pass together, the others alone, in their order."""
+    for (pass_id, _), found in groupby(runs, lambda run: (run.pass_id, run.contract)):
+        together = [*found]
+        yield from [together] if pass_id else ([run] for run in together)
 
 
 def _moved(table: str) -> CommitConflictError:
@@ -143,7 +146,7 @@ def _evolved(spark: SparkSession, contracts: Sequence[Contract], table: str) -> 
     return take_baseline(spark, contracts[-1], table)
 
 
-def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -> None:
+def _check(spark: SparkSession, runs: Sequence[MergedRun], table: str, scope: Scope) -> None:
     """Refuse what cannot be rebuilt."""
     if not runs:
         raise LandingCorruptError(f"{table}: no merged run in the landing")
@@ -162,7 +165,7 @@ def _check(spark: SparkSession, runs: Sequence[Run], table: str, scope: Scope) -
 def _publish(
     spark: SparkSession,
     contract: Contract,
-    runs: Sequence[Run],
+    runs: Sequence[MergedRun],
     baseline: Baseline,
     *,
     scope: Scope,

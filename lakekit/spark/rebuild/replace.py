@@ -21,7 +21,7 @@ from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import ntz_literal, quote
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import ARRIVAL
-from lakekit.table_properties import EXTRACTION_TIME, REBUILT_RUNS
+from lakekit.table_properties import EXTRACTION_TIME, RUN_IDS
 from lakekit.values import to_json
 
 BRANCH = f"{OWN}rebuild"
@@ -121,7 +121,7 @@ def _replace(spark: SparkSession, table: str, new: Replacement) -> None:
         .writeTo(branch)
         .options(
             **{
-                f"snapshot-property.{REBUILT_RUNS}": json.dumps([run.run_id for run in new.runs]),
+                f"snapshot-property.{RUN_IDS}": json.dumps([run.run_id for run in new.runs]),
                 f"snapshot-property.{EXTRACTION_TIME}": max(map(iso, new.runs)),
             }
         )

@@ -4,6 +4,8 @@ A delta is two commits: a MERGE that closes versions, and an append that opens t
 current versions are few, they are written again with those that close: one commit, no delete files.
 """
 
+import json
+
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, DataFrameWriterV2
 from pyspark.sql import functions as F
@@ -11,14 +13,15 @@ from pyspark.sql import functions as F
 from lakekit.spark.diff import order
 from lakekit.spark.iceberg.published_runs import iso
 from lakekit.spark.plan.plan import Plan
+from lakekit.spark.read.lines import landed_at
 from lakekit.spark.run import MergeRun
 from lakekit.spark.schema.conform import conform_to_table, dropped_names
 from lakekit.spark.session.session import session_settings
-from lakekit.spark.session.tuning import broadcast_if_small, broadcast_setting, runtime_literal
+from lakekit.spark.session.tuning import broadcast_if_small, broadcast_setting
 from lakekit.sql import merge_scd2 as sql
 from lakekit.sql.identifiers import quote
 from lakekit.sql.line_hash import DIGEST
-from lakekit.table_properties import EXTRACTION_TIME, RUN_ID
+from lakekit.table_properties import EXTRACTION_TIME, RUN_ID, RUN_IDS
 
 
 def write(run: MergeRun, branch: str, plan: Plan) -> None:
@@ -58,6 +61,9 @@ def _overwrite(run: MergeRun, branch: str, plan: Plan, rows: DataFrame) -> None:
 def _writer(run: MergeRun, branch: str, rows: DataFrame) -> DataFrameWriterV2:
     writer = rows.writeTo(sql.branch_of(run.table, branch))
     writer = writer.option(f"snapshot-property.{RUN_ID}", run.batch.run_id)
+    if run.landings:
+        names = json.dumps([landing.run_id for landing in run.landings])
+        writer = writer.option(f"snapshot-property.{RUN_IDS}", names)
     return writer.option(f"snapshot-property.{EXTRACTION_TIME}", iso(run.batch))
 
 
@@ -77,7 +83,7 @@ def _versions(run: MergeRun, plan: Plan) -> DataFrame:
     rows = staged.where(F.col("__action").isin(written))
     if run.contract.history.mode == "scd1":
         rows = rows.where("__valid_to IS NULL")
-    rows = rows.withColumn("__ingested", runtime_literal(run.extracted, deleted))
+    rows = rows.withColumn("__ingested", landed_at(run, deleted))
     rows = _with_kept(run, plan, rows) if plan.rewrites else rows
     start = F.when(deleted, F.col("__event_time")).otherwise(F.col("__valid_from"))
     versions = _select(run, rows, start)

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakekit.batch import Batch
+from lakekit.replay.merged_runs import MergedRun
 from lakekit.spark.maintain_tables import measure
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.preview import preview_merge
-from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.rebuild.rebuild import Scope, rebuild_table
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import session_settings
 from tests.spark.support.people import people
@@ -60,7 +61,7 @@ class Story:
 
     def merge(self, day, extract, *records):
         batch = self.batch(day, extract, *records)
-        self.runs.append(Run(self.contract, batch))
+        self.runs.append(MergedRun(self.contract, batch))
         return merge_scd2(self.spark, self.contract, batch, self.table, staging=self.staging)
 
     def merge_all(self):

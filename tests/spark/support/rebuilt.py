@@ -5,8 +5,9 @@ from pathlib import Path
 
 from lakekit.batch import Batch
 from lakekit.contract.contract import Contract
+from lakekit.replay.merged_runs import MergedRun
 from lakekit.spark.merge_scd2 import merge_scd2
-from lakekit.spark.rebuild.rebuild import Run, Scope, rebuild_table
+from lakekit.spark.rebuild.rebuild import Scope, rebuild_table
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.tables import ARRIVAL
@@ -22,7 +23,7 @@ class World:
     def __init__(self, spark, table: str, folder: Path) -> None:
         self.spark, self.table, self.folder = spark, table, folder
         self.staging = (folder / "s").as_uri()
-        self.runs: list[Run] = []
+        self.runs: list[MergedRun] = []
 
     def merge(
         self,
@@ -38,7 +39,7 @@ class World:
         batch = Batch(
             run_id=run_id, extract=extract, extraction_time=extraction_time, files=(file,)
         )
-        run = Run(contract, batch)
+        run = MergedRun(contract, batch)
         create_or_evolve(self.spark, run.contract, self.table)
         merge_scd2(self.spark, run.contract, batch, self.table, staging=self.staging)
         self.runs.append(run)

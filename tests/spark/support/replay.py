@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
+from lakekit.replay.merged_runs import MergedRun
 from lakekit.spark.iceberg.table import main_snapshot
 from lakekit.spark.merge_scd2 import merge_scd2
 from lakekit.spark.rebuild import rebuild
@@ -225,7 +226,7 @@ class Replay:
         their first attempt; a rebuild removes them.
         """
         contract, before = self.combination.contract, self._entries_by_run()
-        runs = [rebuild.Run(contract, batch) for batch in self.batches]
+        runs = [MergedRun(contract, batch) for batch in self.batches]
         found = rebuild.rebuild_table(self.spark, contract, runs, self.table, staging=self.staging)
         differs = (found.missing, found.wrong, found.journal_missing)
         assert (differs, found.committed) == ((0, 0, 0), False), found

@@ -79,7 +79,8 @@ class Bucket:
 
     def collect(self, *shown: CommittedRun | str, **more: Any) -> list[tuple[Contract, Batch]]:
         runs = [each if isinstance(each, CommittedRun) else CommittedRun(each) for each in shown]
-        return merged_runs(self.store, "shop", "orders", TableRuns(runs, **more))
+        found = merged_runs(self.store, "shop", "orders", TableRuns(runs, **more))
+        return [(each.contract, each.batch) for each in found]
 
     def note(self, run_id: str, late: Batch) -> None:
         """Leave a landing out because a newer one superseded it."""

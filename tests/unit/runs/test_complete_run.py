@@ -376,7 +376,7 @@ def test_a_snapshot_on_a_branch_does_not_show_that_a_run_is_published(story: Sto
 
 
 def test_a_rebuild_that_names_the_run_shows_that_it_is_published(story: Story) -> None:
-    rebuilt = snapshot(2) | {"summary": {"lakekit.rebuilt-runs": '["q", "r"]'}}
+    rebuilt = snapshot(2) | {"summary": {"lakekit.run-ids": '["q", "r"]'}}
     story.merged("orders", snapshot_id=2)
 
     story.complete(orders=table(rebuilt))

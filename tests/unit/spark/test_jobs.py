@@ -1,5 +1,6 @@
 """The jobs keep the results of their other work when a part of it fails."""
 
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -45,12 +46,15 @@ def merge(
     plan = TablePlan(table="orders", contract=contract(), create=False, batches=batches)
     write_once(store, layout.plan_key("r"), Plan(run_id="r", tables=(plan,)))
 
-    def merge_scd2(_: Any, __: Any, batch: Batch, table: str, *, staging: str) -> MergeResult:
-        if batch.run_id == fails:
-            raise error
-        return MergeResult(table=table, run_id=batch.run_id, snapshot_id=1, committed=True)
+    def merge_landings(
+        _: Any, __: Any, landings: Sequence[Batch], table: str, *, staging: str
+    ) -> Iterator[list[MergeResult]]:
+        for batch in landings:
+            if batch.run_id == fails:
+                raise error
+            yield [MergeResult(table=table, run_id=batch.run_id, snapshot_id=1, committed=True)]
 
-    monkeypatch.setattr(jobs, "merge_scd2", merge_scd2)
+    monkeypatch.setattr(jobs, "merge_landings", merge_landings)
     monkeypatch.setattr(jobs, "wants_maintenance", lambda *_, now: now == NOON)
     session: Any = Session()
     with pytest.raises(type(error)) if fails else nullcontext():
