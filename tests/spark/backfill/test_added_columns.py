@@ -1,5 +1,7 @@
 """Columns that are added to a table: earlier records say nothing about them."""
 
+import pytest
+
 from lakekit.spark.schema.create_tables import create_or_evolve
 from tests.spark.support.people import people
 
@@ -7,6 +9,7 @@ ZIP = people(columns={"zip": "string"})
 ZIP_AND_FAX = people(columns={"zip": "string", "fax": "string"})
 
 
+@pytest.mark.long
 def test_until_when_a_column_was_not_known_is_recorded_for_each(load, assert_rows, spark, table):
     both, one = ZIP_AND_FAX, ZIP
     load(1, {"id": 1, "name": "a"}, extract="incremental")

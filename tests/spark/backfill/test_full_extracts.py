@@ -37,7 +37,8 @@ def test_the_first_full_extract_with_a_column_backfills_it_and_rederives_no_key(
     assert known.count() == 0
 
 
-@pytest.mark.parametrize("day", [long(1), 2])
+@pytest.mark.long
+@pytest.mark.parametrize("day", [1, 2])
 def test_what_is_said_only_after_a_full_extract_is_a_change(load, assert_rows, spark, table, day):
     load_as(load, "full", 1, at(1, "a"), at(1, "b", id=2))
     load_as(load, "full", 3, at(day, "a"), at(1, "b", id=2))

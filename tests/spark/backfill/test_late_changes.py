@@ -36,6 +36,7 @@ STORIES = (
 )
 
 
+@pytest.mark.long
 def test_a_late_record_does_not_backfill(load, rows, spark, table):
     """Its value opens a version, and a value that was backfilled begins with its own record."""
     before, after = contracts()
@@ -128,6 +129,7 @@ def test_a_late_correction_beats_the_record_that_a_backfilled_version_began_with
     )
 
 
+@pytest.mark.long
 def test_a_full_extract_held_no_value_that_was_backfilled_after_it(load, assert_rows, spark, table):
     before, after = contracts()
     load_as(load, "changes", 1, at(1, "a"), contract=before)

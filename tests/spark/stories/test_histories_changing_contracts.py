@@ -29,7 +29,11 @@ def pytest_generate_tests(metafunc):
     first = metafunc.config.getoption("seed")
     named = HISTORY if long else ("by_sequence",)
     seeds = range(first, first + (12 if long else 1))
-    cases = [(name, seed, 5 if long else 3) for name in named for seed in seeds]
+    # By default `test_histories_added_columns.py` changes contracts.
+    marks = pytest.mark.long
+    cases = [
+        pytest.param(name, seed, 5 if long else 3, marks=marks) for name in named for seed in seeds
+    ]
     metafunc.parametrize(("named", "seed", "number"), cases)
 
 

@@ -99,6 +99,7 @@ def test_a_pass_is_as_if_each_landing_had_been_merged_alone(
     assert len({*passes_of[first:last]}) == 1
 
 
+@pytest.mark.long
 def test_a_pass_that_is_killed_comes_again_with_other_landings(
     spark, table, tmp_path, monkeypatch, combination, seed
 ):

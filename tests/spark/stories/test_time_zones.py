@@ -92,7 +92,8 @@ class Story:
             return sorted(str(row) for row in texts.collect())
 
 
-@pytest.mark.parametrize("name", [n if n == "predicate" else long(n) for n in STORIES])
+@pytest.mark.long
+@pytest.mark.parametrize("name", STORIES)
 def test_the_zones_of_process_and_session_change_nothing(spark, table, tmp_path, zoned, name):
     contract, zones = STORIES[name]
     zoned("UTC", "UTC")
