@@ -78,6 +78,10 @@ JOBS: dict[str, Callable[["World", str, str], None]] = {
 }
 
 
+class NoPassError(Exception):
+    """The landings of a run must be merged one after the other."""
+
+
 class _Merge:
     """The batches of one table, one after the other."""
 
@@ -95,19 +99,17 @@ class _Merge:
 
     def _merge_landings(self, landings: tuple[Batch, ...]) -> Iterator[list[MergeResult]]:
         """Merge landings in one pass, or one after the other where one must be judged alone."""
-        alone = any(kind_of(self._lines(each)) == DELETING for each in landings)
-        if len(landings) > 1 and not alone and not self._published(landings):
-            done = self._merge(as_pass(landings), landings)
-            own = {"pass_id": done.run_id}
-            yield [done.model_copy(update={"run_id": each.run_id, **own}) for each in landings]
-        else:
-            for landing in landings:
-                yield [self._merge(landing, [landing])]
-
-    def _published(self, landings: Sequence[Batch]) -> bool:
-        with self._world.request(f"READ {self._plan.table}"):
-            published = self._table.published()
-        return any(each.run_id in published for each in landings)
+        if len(landings) > 1:
+            try:
+                done = self._merge(as_pass(landings), landings)
+            except NoPassError:
+                pass
+            else:
+                own = {"pass_id": done.run_id}
+                yield [done.model_copy(update={"run_id": each.run_id, **own}) for each in landings]
+                return
+        for landing in landings:
+            yield [self._merge(landing, [landing])]
 
     def _keep(self, done: MergeScd2Result) -> None:
         _keep(self._world, self._run_id, "merge_scd2", self._plan.table, done)
@@ -126,12 +128,17 @@ class _Merge:
         world, table, own = self._world, self._table, {"table": self._plan.table}
         with world.request(f"READ {self._plan.table}"):
             base, published, newest = table.head, table.published(), table.newest()
+        several = len(landings) > 1
+        if several and any(each.run_id in published for each in landings):
+            raise NoPassError
         if batch.run_id in published:
             return MergeResult(**own, run_id=batch.run_id, snapshot_id=published[batch.run_id])
         if world.weather.broken == "merge" and self._plan.table in BROKEN_TABLES:
             world.inject(self._run_id, "CommitConflictError")
             raise CommitConflictError(f"{self._plan.table}: others write all the time")
         kind = kind_of(self._lines(batch))
+        if several and kind == DELETING:
+            raise NoPassError
         self._refuse(batch, kind, newest)
         world.kernel.sleep(world.random.uniform(*world.weather.merge_seconds))
         with world.request(f"COMMIT {batch.run_id} to {self._plan.table}"):
