@@ -13,7 +13,7 @@ from lakekit.batch import Extract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.json_lines import HiddenHalves, refuse_long
-from lakekit.landing.index import add_pending
+from lakekit.landing.index import add_pending, is_indexed
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
@@ -177,7 +177,9 @@ def publish(store: ObjectStore, manifest: Manifest) -> str:
         raise LandingCorruptError(f"{key}: another manifest stands here")
     if store.head(layout.complete_key(manifest.prefix)) is None:
         _put_once(store, layout.pending_key(manifest.prefix), manifest.run_id.encode())
-        add_pending(store, key)
+        # An event that comes again must not call back what waits for a person.
+        if not is_indexed(store, key):
+            add_pending(store, key)
     return key
 
 

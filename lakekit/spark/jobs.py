@@ -17,7 +17,7 @@ from lakekit.documents import Document
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
 from lakekit.passes import passes
 from lakekit.ports import Clock, ObjectStore, TableLeases
-from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
+from lakekit.runs.documents import FailureRecord, TablePlan, read_optional, read_plan
 from lakekit.spark.maintain_tables import maintain_with_journal, wants_maintenance
 from lakekit.spark.merge_scd2 import merge_landings
 from lakekit.spark.schema.create_tables import create_or_evolve
@@ -57,7 +57,8 @@ def merge_tables(
     """Merge every batch that the plan names, those of one table in their order.
 
     What was merged is kept before the next batch begins: a job may fail or be killed in it, and a
-    batch that changed nothing has no other proof. The result says whether the table wants
+    batch that changed nothing has no other proof. A job that is started once more for the same run
+    goes on after that. The result says whether the table wants
     maintenance: CompleteRun, which has no Spark, cannot measure it.
     """
     keep = _Keeper(store, arguments, "merge_scd2", clock)
@@ -65,8 +66,12 @@ def merge_tables(
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
-        done = MergeScd2Result(table=plan.table, merges=())
-        for landings in passes(plan.contract, plan.batches):
+        done = keep.kept(plan.table, MergeScd2Result) or MergeScd2Result(
+            table=plan.table, merges=()
+        )
+        merged_before = {each.run_id for each in done.merges}
+        left = [each for each in plan.batches if each.run_id not in merged_before]
+        for landings in passes(plan.contract, left):
             for merged in merge_landings(session, plan.contract, landings, table, staging=staging):
                 done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 keep(plan.table, done)
@@ -152,6 +157,11 @@ class _Keeper:
         key = layout.result_key(self._arguments.run_id, self._step, table)
         self._store.put(key, result.to_json())
         log.info("%s", result.model_dump_json())
+
+    def kept(self, table: str, model: type[Result]) -> Result | None:
+        """Return what an earlier job of the same run has kept of a table."""
+        key = layout.result_key(self._arguments.run_id, self._step, table)
+        return read_optional(self._store, key, model)
 
     def failure(self, table: str, error: Exception) -> None:
         record = FailureRecord(

@@ -202,7 +202,7 @@ def _on_main(table: Table) -> list[CommittedRun]:
 # Bounds.
 
 
-def _unheard(story: Story, run_id: str) -> bool:
+def _start_lost(story: Story, run_id: str) -> bool:
     return "Glue.SdkClientException" in story.world.injected[run_id]
 
 
@@ -216,10 +216,10 @@ def _bounded(story: Story) -> Iterator[str]:
                     yield f"{execution.name}: {state} has {size} bytes"
             if execution.status == "RUNNING":
                 yield f"{execution.name} never ended"
-            # After the last try to start a job, nobody knows of those that began unheard. They
+            # After the last try to start a job, nobody knows of those whose start was lost. They
             # find their work done.
-            unheard = "JobDied" in execution.sizes and _unheard(story, execution.name)
-            if execution.status == "SUCCEEDED" and execution.left_job and not unheard:
+            lost = "JobDied" in execution.sizes and _start_lost(story, execution.name)
+            if execution.status == "SUCCEEDED" and execution.left_job and not lost:
                 yield f"{execution.name} ended while a job still worked for it"
     if world.calls["start_run"] > MOST_CALLS_OF_START_RUN:
         yield f"StartRun made {world.calls['start_run']} calls"

@@ -16,7 +16,7 @@ from lakekit.errors import (
     TooManyDeletedError,
 )
 from lakekit.passes import as_pass, passes
-from lakekit.runs.documents import FailureRecord, TablePlan, read_plan
+from lakekit.runs.documents import FailureRecord, TablePlan, read_optional, read_plan
 from lakekit.steps.jobs import CreateTablesResult, MergeScd2Result
 from tests.flow.catalog import Commit, ConflictError, Table
 from tests.flow.lake import BROKEN_TABLES, CONTRACTS, DELETING, REPEATED, kind_of
@@ -90,8 +90,13 @@ class _Merge:
         self._table = world.tables[plan.table]
 
     def run(self) -> None:
-        done = MergeScd2Result(table=self._plan.table, merges=())
-        for landings in passes(self._plan.contract, self._plan.batches):
+        key = layout.result_key(self._run_id, "merge_scd2", self._plan.table)
+        done = read_optional(self._world.store, key, MergeScd2Result) or MergeScd2Result(
+            table=self._plan.table, merges=()
+        )
+        before = {each.run_id for each in done.merges}
+        left = [each for each in self._plan.batches if each.run_id not in before]
+        for landings in passes(self._plan.contract, left):
             for merged in self._merge_landings(landings):
                 done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 self._keep(done)

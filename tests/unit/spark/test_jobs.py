@@ -37,6 +37,7 @@ def merge(
     monkeypatch: pytest.MonkeyPatch,
     fails: str = "",
     error: BaseException | None = None,
+    refused: Sequence[str] = (),
 ) -> None:
     """Run the job with three batches, one of which may fail; the table wants maintenance."""
     error = error or LateExtractError("too late")
@@ -50,6 +51,7 @@ def merge(
         _: Any, __: Any, landings: Sequence[Batch], table: str, *, staging: str
     ) -> Iterator[list[MergeResult]]:
         for batch in landings:
+            assert batch.run_id not in refused
             if batch.run_id == fails:
                 raise error
             yield [MergeResult(table=table, run_id=batch.run_id, snapshot_id=1, committed=True)]
@@ -97,6 +99,19 @@ def test_records_which_batches_are_merged_though_it_is_killed_in_a_later_one(
 
     found = read_document(store, RESULT, MergeScd2Result)
     assert [each.run_id for each in found.merges] == ["a"]
+
+
+def test_a_job_that_is_started_once_more_goes_on_after_what_was_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryObjectStore()
+    merge(store, monkeypatch, "c", KilledError())
+
+    # What it has merged before would fail now: the table has newer records.
+    merge(store, monkeypatch, refused=("a", "b"))
+
+    found = read_document(store, RESULT, MergeScd2Result)
+    assert [each.run_id for each in found.merges] == ["a", "b", "c"]
 
 
 def test_records_nothing_of_a_table_whose_first_batch_fails(
