@@ -5,7 +5,7 @@ refuses it; zero, it repeats what the table has.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -16,7 +16,7 @@ from lakekit.errors import (
     SourceThrottledError,
     SourceUnavailableError,
 )
-from lakekit.extract import Answer
+from lakekit.extract import Answer, SourceRequest
 from tests.flow.weather import Weather
 
 SHOP, DROPS = "shop", "drops"
@@ -111,7 +111,7 @@ class Api:
         self.calls = 0
         self._kind = records.kind()
 
-    def get(self, url: str, params: Mapping[str, str]) -> Answer:
+    def send(self, request: SourceRequest) -> Answer:
         """Answer one request."""
         self._sleep(self._random.uniform(0.1, 2))
         if self._random.random() < self._weather.source_fails:
@@ -119,9 +119,9 @@ class Api:
                 (SourceThrottledError, SourceUnavailableError, SourceRejectedError)
             )
             self._inject(error.__name__)
-            raise error(url)
+            raise error(request.url)
         body = {"items": self._records.make(self._kind, 2), "pages": 2}
-        return Answer(url, json.dumps(body).encode(), None)
+        return Answer(request.url, 200, {}, json.dumps(body).encode(), None)
 
     def close(self) -> None:
         """Close nothing."""

@@ -11,7 +11,7 @@ from lakekit.config.source import Source, load_source
 from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError
-from lakekit.extract import Answer
+from lakekit.extract import Answer, SourceRequest
 from lakekit.landing.writer import LandingWriter, Manifest, Request, publish
 from lakekit.ports import Flow
 from lakekit.runs.documents import (
@@ -81,14 +81,15 @@ class Api:
         self.calls = 0
         return self
 
-    def get(self, url: str, params: Mapping[str, str]) -> Answer:
-        page = int(params["page"])
+    def send(self, request: SourceRequest) -> Answer:
+        page = int(dict(request.params)["page"])
         self.asked.append(page)
         self.calls += 1
         if page in self.faults:
             raise self.faults.pop(page)
         items = [{"id": 2 * page + n, "price": 1.5} for n in range(2)]
-        return Answer(url, json.dumps({"items": items, "pages": self.pages}).encode(), None)
+        body = json.dumps({"items": items, "pages": self.pages}).encode()
+        return Answer(request.url, 200, {}, body, None)
 
     def close(self) -> None:
         pass

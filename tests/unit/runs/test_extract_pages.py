@@ -1,6 +1,6 @@
 import gzip
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from lakekit.errors import (
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.extract import Answer
+from lakekit.extract import Answer, SourceRequest
 from lakekit.landing.writer import load_manifest
 from lakekit.runs.extract_pages import extract_pages
 from lakekit.steps.functions import ExtractPages, ExtractPagesResult
@@ -184,15 +184,15 @@ def test_a_missing_marker_is_written_again() -> None:
 def test_takes_what_another_run_of_the_same_time_has_landed_meanwhile() -> None:
     story = Story(Api(2))
     begun(story.store, run_id="twin")
-    stop = story.api.get
+    stop = story.api.send
     twin: list[ExtractPagesResult] = []
 
-    def overtaken(url: str, params: Mapping[str, str]) -> Answer:
-        story.api.get = stop  # type: ignore[method-assign]
+    def overtaken(request: SourceRequest) -> Answer:
+        story.api.send = stop  # type: ignore[method-assign]
         twin.append(story.call(run_id="twin"))
-        return story.api.get(url, params)
+        return story.api.send(request)
 
-    story.api.get = overtaken  # type: ignore[method-assign]
+    story.api.send = overtaken  # type: ignore[method-assign]
 
     assert story.call() == twin[0]
 
