@@ -53,11 +53,14 @@ SOURCE = load_source(
 source: shop
 description: A shop
 base_url: https://shop.example
-auth: {type: api_key, header: X-Key, secret: "lakekit/{environment}/shop"}
+auth:
+  - {type: api_key, header: X-Key, secret: {name: "lakekit/{environment}/shop", field: key}}
+  - {type: api_key, query: key, secret: "lakekit/{environment}/shop"}
 environments: [dev, prod]
 schedule: {expression: rate(1 hour), time_zone: Europe/London, flexible_minutes: 15}
 call_budget: {max_requests_per_run: 10, max_requests_per_second: 2}
 timeout_seconds: 20
+max_response_mb: 100
 """
 )
 ORDERS = load_contract(
