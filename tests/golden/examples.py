@@ -10,6 +10,7 @@ from lakekit.config.source import load_source
 from lakekit.config.workers import Workers
 from lakekit.contract.contract import load_contract
 from lakekit.documents import Document
+from lakekit.extract.call_budget import Calls
 from lakekit.health import Health, Maintained
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
@@ -160,6 +161,7 @@ DOCUMENTS: tuple[Document, ...] = (
         pages=1, rows=2, format="csv", parts=(RECEIVED,), converted=(PART,),
     ),
     Progress(run_id="r-1", parts=(PART,), pages=4, resume={"page": 5}),
+    Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
     MergeScd2Result(table="orders", merges=(MERGED,), maintain=True),
