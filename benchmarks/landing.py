@@ -71,6 +71,9 @@ class FolderStore:
         path.write_bytes(body)
         return "etag"
 
+    def put_file(self, key: str, file: BinaryIO, *, if_absent: bool = False) -> str:
+        return self.put(key, file.read(), if_absent=if_absent)
+
     def copy(self, source_key: str, key: str) -> None:
         shutil.copyfile(self.folder / source_key, self.folder / key)
 

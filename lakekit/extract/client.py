@@ -117,7 +117,8 @@ class SourceClient:
                     raise SourceRejectedError(f"{self._shown(request.url)}: 401") from None
                 self._sign_in.renew()
             else:
-                if tries.repeats or not is_odd(answer) or not self._has_time():
+                may_repeat = request.repeatable and not tries.repeats and self._has_time()
+                if not may_repeat or not is_odd(answer):
                     return answer
                 tries.repeats += 1
                 self._pace.wait(RETRY_PAUSE_SECONDS, self._shown(request.url))
@@ -161,13 +162,24 @@ class SourceClient:
         return answer.status, answer.body
 
     def _send(self, request: SourceRequest, sign_in: Prepare) -> Answer:
+        sent = False
+
         def counted(prepared: "PreparedRequest") -> "PreparedRequest":
+            nonlocal sent
             signed = sign_in(prepared)  # which may ask for a token first
             self._pace.take()
+            sent = True
             return signed
 
         seconds = self._pace.seconds_for(self._source.timeout_seconds)
-        answer = self._session.send(request, counted, seconds)
+        try:
+            answer = self._session.send(request, counted, seconds)
+        except SourceUnavailableError as error:
+            if request.repeatable or not sent:
+                raise
+            raise SourceShapeError(
+                f"{error}; the source gives an answer of a scroll once"
+            ) from None
         self._large = answer.large
         self._pace.note_limits(answer.headers)
         return answer

@@ -6,9 +6,10 @@ from hashlib import sha256
 from typing import Any
 
 from lakekit.config.source import Source
-from lakekit.contract.endpoint import Endpoint
+from lakekit.contract.endpoint import Endpoint, path_parts
 from lakekit.errors import SourceShapeError
-from lakekit.extract.client import SourceClient
+from lakekit.extract.client import Answer, SourceClient
+from lakekit.extract.large import LargeRecords, split_large
 from lakekit.extract.pagination import (
     Seen,
     first_position,
@@ -24,10 +25,11 @@ from lakekit.models import Model
 class Page:
     """One page: its records' exact JSON texts, its number from 1, and how to go on after it.
 
-    `resume` is plain JSON of a few hundred bytes and holds no record.
+    `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page are
+    in a file, which is closed when the next page is asked for.
     """
 
-    records: list[bytes]
+    records: list[bytes] | LargeRecords
     number: int
     resume: dict[str, Any]
 
@@ -76,12 +78,12 @@ def extract_pages(
     url = endpoint_url(source, endpoint)
     while state.position is not None:
         answer = client.send(request_at(endpoint, url, state.position))
-        records = cut_records(answer.body, endpoint.records)
+        answer, records = _cut(answer, endpoint.records)
         so_far = state.records + len(records)
         total = total_of(endpoint.paginator, answer)
         if state.pages and total != state.total:
             raise SourceShapeError(f"the total went from {state.total} to {total} between pages")
-        marks = (_digest(str(state.position).encode()), _digest(*records) if records else "")
+        marks = (_digest(str(state.position).encode()), _digest_of(records))
         _refuse_loop(state, marks)
         pages = state.pages + 1
         state = _State(
@@ -96,6 +98,18 @@ def extract_pages(
             anchor=marks if pages & (pages - 1) == 0 else state.anchor,
         )
         yield Page(records, pages, state.model_dump(mode="json"))
+
+
+def _cut(answer: Answer, path: str) -> tuple[Answer, list[bytes] | LargeRecords]:
+    if answer.large:
+        return split_large(answer, path_parts(path), lambda text: cut_records(text, "$"))
+    return answer, cut_records(answer.body, path)
+
+
+def _digest_of(records: list[bytes] | LargeRecords) -> str:
+    if isinstance(records, LargeRecords):
+        return records.digest if len(records) else ""
+    return _digest(*records) if records else ""
 
 
 def _refuse_loop(state: _State, marks: tuple[str, str]) -> None:

@@ -1,9 +1,10 @@
 """Pages → objects, manifest, markers."""
 
+import tempfile
 import zlib
 from collections.abc import Iterable
-from hashlib import sha256
-from typing import Any, Literal
+from hashlib import file_digest, sha256
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
 from pydantic import AwareDatetime, Field
@@ -18,6 +19,9 @@ from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
 MAX_PART_BYTES = 64 * 1024 * 1024
+# Of a packed part; what is beyond is on disk until the part is put.
+MOST_IN_MEMORY = 4 * 1024 * 1024
+_PACKED_AT_ONCE = 256 * 1024
 
 
 class Part(Model):
@@ -105,45 +109,65 @@ class LandingWriter:
             refuse_long(len(line))
             if self._rows and self._size + len(line) > self._max_part_bytes:
                 self.flush()
-            self._packed += self._gzip.compress(line)
+            self._lines.append(line)
             self._rows += 1
             self._size += len(line)
+            self._unpacked += len(line)
+            if self._unpacked >= _PACKED_AT_ONCE:
+                self._pack()
+        self._pack()
 
     def flush(self) -> tuple[Part, ...]:
         """Finish the open part, if it holds anything, and return all parts."""
         if self._rows:
-            self._packed += self._gzip.flush()
-            body = bytes(self._packed)
-            key = self._put(body)
+            self._pack()
+            self._add(self._gzip.flush())
+            size = self._file.tell()
             self._parts.append(
                 Part(
-                    key=key,
+                    key=self._put(),
                     rows=self._rows,
-                    bytes=len(body),
-                    sha256=sha256(body).hexdigest(),
+                    bytes=size,
+                    sha256=self._digest.hexdigest(),
                     uncompressed_bytes=self._size,
                 )
             )
+            self._file.close()
             self._open()
         return tuple(self._parts)
 
     def _open(self) -> None:
         # 31: a gzip frame; zlib writes its time as 0, so the same records make the same bytes.
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, 31)
-        self._packed = bytearray()
-        self._rows = 0
-        self._size = 0
+        self._file = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - until flush
+        self._digest = sha256()
+        self._lines: list[bytes] = []
+        self._rows = self._size = self._unpacked = 0
 
-    def _put(self, body: bytes) -> str:
+    def _pack(self) -> None:
+        self._add(self._gzip.compress(b"".join(self._lines)))
+        self._lines.clear()
+        self._unpacked = 0
+
+    def _add(self, packed: bytes) -> None:
+        self._digest.update(packed)
+        self._file.write(packed)
+
+    def _put(self) -> str:
         while True:
             key = layout.part_key(self._prefix, self._number)
             self._number += 1
+            self._file.seek(0)
             try:
-                self._store.put(key, body, if_absent=True)
+                self._store.put_file(key, cast(BinaryIO, self._file), if_absent=True)
             except PreconditionFailedError:
-                if self._store.get(key) != body:
+                if not self._is_equal(key):
                     continue
             return key
+
+    def _is_equal(self, key: str) -> bool:
+        with self._store.open(key) as stored:
+            return file_digest(cast(Any, stored), "sha256").digest() == self._digest.digest()
 
 
 def one_line(record: bytes) -> bytes:

@@ -10,6 +10,7 @@ class SourceRequest:
     """One request: its address, parameters in their order, its own headers, its body.
 
     accept_statuses: those from 400 to 499 that are an answer, not an error.
+    repeatable: whether the same request gives the same answer again. A scroll gives the next one.
     """
 
     url: str
@@ -18,6 +19,7 @@ class SourceRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     accept_statuses: frozenset[int] = frozenset()
+    repeatable: bool = True
 
 
 @dataclass(frozen=True)
