@@ -38,6 +38,9 @@ PAUSE_SECONDS = {SourceThrottledError: 30, SourceUnavailableError: 10}
 MOST_WAITS = 5
 LONGEST_WAIT_SECONDS = 24 * 3600
 
+# Progress is kept so often: a call that is killed costs no more than the pages of this time.
+CHECKPOINT_SECONDS = 120.0
+
 NewClient = Callable[[Source, RunLimits], SourceClient]
 
 
@@ -102,12 +105,19 @@ class _Extraction:
     def go_on(self, remaining_seconds: Callable[[], float]) -> ExtractPagesResult:
         run, endpoint = self._run, self._contract.endpoint
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
+        kept_at = remaining_seconds()
         try:
             resume = self._client.restore(self._resume)
             for page in pages_of(run.source, endpoint, self._client, resume=resume):
                 self._keep(page)
-                if not page.last and remaining_seconds() < reserve:
+                left = remaining_seconds()
+                if page.last:
+                    continue
+                if left < reserve:
                     return self._pause()
+                if kept_at - left > CHECKPOINT_SECONDS:
+                    self._save()
+                    kept_at = left
         except (SourceThrottledError, SourceUnavailableError) as error:
             return self._wait(error)
         return self._finish()
@@ -130,6 +140,10 @@ class _Extraction:
         return self._result(ceil(wait), self._waits + 1)
 
     def _pause(self, wait_seconds: int = 0) -> ExtractPagesResult:
+        self._save()
+        return self._result(wait_seconds)
+
+    def _save(self) -> None:
         progress = Progress(
             run_id=self._run.run_id,
             parts=self._writer.flush(),
@@ -137,7 +151,6 @@ class _Extraction:
             resume=self._client.redact(self._resume or {}),
         )
         self._store.put(self._key, progress.to_json())
-        return self._result(wait_seconds)
 
     def _result(self, wait_seconds: int, waits: int = 0) -> ExtractPagesResult:
         return ExtractPagesResult(

@@ -42,15 +42,16 @@ class Story:
     def call(
         self,
         so_far: ExtractPagesResult | None = None,
-        seconds: float = 1000,
+        seconds: float | Callable[[], float] = 1000,
         run_id: str = "r",
         endpoint: str = "orders",
     ) -> ExtractPagesResult:
+        left = seconds if callable(seconds) else lambda: seconds
         event: dict[str, Any] = {
             "run_id": run_id, "source": "shop", "endpoint": endpoint,
             "continuation": so_far.continuation if so_far else None,
         }  # fmt: skip
-        return extract_pages(ExtractPages(**event), self.store, self.api, lambda: seconds)  # type: ignore[arg-type]
+        return extract_pages(ExtractPages(**event), self.store, self.api, left)  # type: ignore[arg-type]
 
     def to_end(self, seconds: float) -> ExtractPagesResult:
         result = self.call(seconds=seconds)
@@ -95,6 +96,18 @@ def test_stops_after_a_page_when_its_time_runs_low_and_goes_on_from_there() -> N
     assert story.store.head(layout.pending_key(PREFIX)) is None
     assert story.ids(story.to_end(89)) == ALL_OF_FOUR
     assert story.api.asked == [1, 2, 3, 4]
+
+
+def test_a_call_that_is_killed_costs_the_pages_since_its_last_checkpoint() -> None:
+    story = Story(Api(4))
+    clock = iter([800, 700, 650, 600, 550])
+    story.api.faults[4] = MemoryError()  # type: ignore[assignment]
+
+    with pytest.raises(MemoryError):
+        story.call(seconds=lambda: next(clock))
+
+    assert story.ids(story.call()) == ALL_OF_FOUR
+    assert story.api.asked == [1, 2, 3, 4, 3, 4]
 
 
 def test_counts_the_calls_of_all_its_parts() -> None:
