@@ -122,12 +122,11 @@ class LandingWriter:
         if self._rows:
             self._pack()
             self._add(self._gzip.flush())
-            size = self._file.tell()
             self._parts.append(
                 Part(
                     key=self._put(),
                     rows=self._rows,
-                    bytes=size,
+                    bytes=self._packed,
                     sha256=self._digest.hexdigest(),
                     uncompressed_bytes=self._size,
                 )
@@ -142,7 +141,7 @@ class LandingWriter:
         self._file = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - until flush
         self._digest = sha256()
         self._lines: list[bytes] = []
-        self._rows = self._size = self._unpacked = 0
+        self._rows = self._size = self._unpacked = self._packed = 0
 
     def _pack(self) -> None:
         self._add(self._gzip.compress(b"".join(self._lines)))
@@ -152,6 +151,7 @@ class LandingWriter:
     def _add(self, packed: bytes) -> None:
         self._digest.update(packed)
         self._file.write(packed)
+        self._packed += len(packed)
 
     def _put(self) -> str:
         while True:
