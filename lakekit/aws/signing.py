@@ -1,6 +1,7 @@
 """Requests signed by AWS's Signature Version 4, for APIs that ask for it."""
 
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
 
 import boto3
 from botocore.auth import SigV4Auth
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from requests import PreparedRequest
 
 # What a proxy or the client may change after the signature, and what an earlier one has written.
-_UNSIGNED = {"accept-encoding", "authorization", "connection", "content-length", "user-agent",
-             "x-amz-date", "x-amz-security-token"}  # fmt: skip
+_WRITTEN = ("Authorization", "X-Amz-Content-SHA256", "X-Amz-Date", "X-Amz-Security-Token")
+_UNSIGNED = {"accept-encoding", "connection", "content-length", "user-agent",
+             *(name.lower() for name in _WRITTEN)}  # fmt: skip
 
 
 def sign(
@@ -33,8 +35,12 @@ def sign(
     if found is None:
         raise SourceRejectedError("sigv4: there are no credentials")
     headers = {k: v for k, v in request.headers.items() if k.lower() not in _UNSIGNED}
-    signed = AWSRequest(request.method, request.url, headers, request.body or b"")
+    # The client sends bytes alone. Some services, such as OpenSearch Serverless, want the digest of
+    # the body as a header too.
+    body = cast(bytes, request.body or b"")
+    headers["X-Amz-Content-SHA256"] = sha256(body).hexdigest()
+    signed = AWSRequest(request.method, request.url, headers, body)
     SigV4Auth(found, service, region).add_auth(signed)
-    for name in ("Authorization", "X-Amz-Date", "X-Amz-Security-Token"):
+    for name in _WRITTEN:
         if name in signed.headers:
             request.headers[name] = signed.headers[name]

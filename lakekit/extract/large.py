@@ -74,6 +74,7 @@ def split_large(answer: Answer, steps: Sequence[str], split: Split) -> tuple[Ans
     if answer.large is None:
         raise ValueError("the body of this answer is in memory")
     file = answer.large
+    file.seek(0)
     before = _before_list(file, steps)
     records = _List(file, len(before))
     windows = [*records.windows()]

@@ -1,6 +1,7 @@
 """How a source is signed in to, each way as the server sees it; and tokens, when they end."""
 
 import base64
+import hashlib
 import json
 import ssl
 import threading
@@ -269,6 +270,7 @@ def test_requests_are_signed_as_aws_signs(
     signed = AWSRequest(
         "GET", f"{url}?{seen.query_string.decode()}", {"Accept": "application/json"}
     )
+    signed.headers["X-Amz-Content-SHA256"] = hashlib.sha256(seen.get_data()).hexdigest()
     signed.context["timestamp"] = seen.headers["X-Amz-Date"]
     signed.headers["X-Amz-Date"] = seen.headers["X-Amz-Date"]
     check = SigV4Auth(Credentials("AKID", SECRET), "execute-api", "eu-central-1")
