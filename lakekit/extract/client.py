@@ -65,6 +65,8 @@ class SourceClient:
     ) -> None:
         self._source = source
         self._secrets = Secrets(read_secret)
+        for _, secret in source.secrets():
+            self._secrets.promise(secret)
         self._pace = Pace(
             source.call_budget, limits or RunLimits(), sleep=sleep, monotonic=monotonic
         )
@@ -171,7 +173,9 @@ class SourceClient:
             sent = True
             return signed
 
-        seconds = self._pace.seconds_for(self._source.timeout_seconds)
+        def seconds() -> float:
+            return self._pace.seconds_for(self._source.timeout_seconds)
+
         try:
             answer = self._session.send(request, counted, seconds)
         except SourceUnavailableError as error:

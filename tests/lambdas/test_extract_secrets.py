@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import boto3
 import pytest
@@ -20,7 +21,8 @@ RUN = {"run_id": "7c1d6f0e-2f4a-4b7e-9d55-0c8b6a1f2e3d", "source": "shop"}
 NAME = "lakekit/dev/shop"
 SECRET = {"id": "the-s3cret-client", "key": "s3cret/val+ue"}
 TRACES = (
-    "s3cret", "dG9rZW", "t0ken-", "opaque-", "dGhlLXMzY3JldC1jbGllbnQ", "czNjcmV0L3ZhbCt1ZQ",
+    "s3cret", "val+ue", "val%2Bue", "t0ken-", "opaque-", "dGhlLXMzY3JldC1jbGllbnQ",
+    "czNjcmV0L3ZhbCt1ZQ",
 )  # fmt: skip
 KEY = {"name": NAME, "field": "key"}
 OAUTH = {
@@ -58,10 +60,10 @@ class Blabbing:
     def _page(self, request: Request) -> Response:
         page = int(request.args.get("page", "1"))
         self.asked.append(str(page))
-        echo = "&".join(
-            [request.headers.get("Authorization", ""), request.headers.get("X-Api-Key", "")]
-            + [f"key={request.args[k]}" for k in request.args if k == "key"]
-        ).replace(" ", "+")
+        found = (request.headers.get("Authorization"), request.headers.get("X-Api-Key"))
+        echo = quote_plus("|".join([*filter(None, found), request.args.get("key", "")]))
+        if page > 1 and quote_plus(request.args["echo"]) != echo:
+            return Response("the link is another one", status=410)
         link = self.server.url_for(f"/orders?page={page + 1}&echo={echo}")
         if page == 3:
             found = self.last(link)

@@ -11,6 +11,8 @@ from lakekit.extract.http.waiting import limit_reset
 
 # Seconds: longer pauses are left to the state machine, which costs nothing while it waits.
 MAX_WAIT_SECONDS = 10.0
+# For a request that is begun when hardly any time is left: its call has some in reserve.
+LEAST_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Pace:
 
     def seconds_for(self, most: float) -> float:
         """Return how many seconds a request may take."""
-        return max(min(most, self._limits.remaining_seconds()), 0.1)
+        return min(most, max(self._limits.remaining_seconds(), LEAST_SECONDS))
 
 
 def budget_exceeded(budget: CallBudget) -> CallBudgetExceededError:

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from lakekit.config.auth import Secret
-from lakekit.errors import SourceRejectedError
+from lakekit.errors import SourceRejectedError, SourceShapeError
 
 # A shorter one would be found in any text.
 LEAST = 4
@@ -40,8 +41,7 @@ class Secrets:
         found = self._texts[value.name]
         if value.field is not None:
             found = _field(found, value.name, value.field)
-        label = f"{value.name}#{value.field or ''}"
-        return self.keep(label, found, lambda: self.text(value))
+        return self.keep(_label(value), found, lambda: self.text(value))
 
     def keep(self, label: str, value: str, source: Callable[[], str]) -> str:
         """Keep a value out of all texts from now on; `source` gives the one that replaces it."""
@@ -49,9 +49,12 @@ class Secrets:
         self._sources[label] = source
         return value
 
-    def promise(self, label: str, source: Callable[[], str]) -> None:
-        """Say where the value of a label comes from that an earlier call took out of a text."""
-        self._sources[label] = source
+    def promise(self, label: Secret | str, source: Callable[[], str] | None = None) -> None:
+        """Say where the value comes from that an earlier call took out of a text."""
+        if isinstance(label, Secret):
+            self._sources[_label(label)] = partial(self.text, label)
+        elif source:
+            self._sources[label] = source
 
     def reread(self) -> None:
         """Read all secrets again when they are asked for: they may have been rotated."""
@@ -66,13 +69,17 @@ class Secrets:
         return text
 
     def restore(self, text: str) -> str:
-        """Return a text with the secrets of today in place of the marks."""
+        """Return a text with the secrets of today in place of the marks.
+
+        Raises:
+            SourceShapeError: Something else was taken out than a secret or a token.
+        """
         return _PLACE.sub(self._restored, text)
 
     def _restored(self, found: re.Match[str]) -> str:
         source = self._sources.get(found[1])
         if source is None:
-            return found[0]
+            raise SourceShapeError(f"a link held {found[1]}, with which it cannot be made again")
         value = source()
         return dict(_forms(value, all_of_them=True)).get(found[2] or "", value)
 
@@ -86,6 +93,10 @@ def replace_texts(value: Any, replace: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         return {name: replace_texts(each, replace) for name, each in value.items()}
     return value
+
+
+def _label(secret: Secret) -> str:
+    return f"{secret.name}#{secret.field or ''}"
 
 
 def _forms(value: str, *, all_of_them: bool = False) -> Iterator[tuple[str, str]]:

@@ -42,8 +42,15 @@ class HttpSession:
         # It logs addresses, with their queries, and these may hold a key.
         logging.getLogger("urllib3.connectionpool").addFilter(_no_addresses)
 
-    def send(self, request: SourceRequest, sign_in: Prepare, seconds: float) -> Answer:
+    def send(
+        self, request: SourceRequest, sign_in: Prepare, seconds_for: Callable[[], float]
+    ) -> Answer:
         """Send one request, and wait for all of its answer as long as that may take.
+
+        Args:
+            request: What is asked.
+            sign_in: Is called with the request as it will be sent.
+            seconds_for: How many seconds there are for it, once it is signed in.
 
         Raises:
             SourceUnavailableError: No answer, or not all of it.
@@ -51,8 +58,9 @@ class HttpSession:
             SourceShapeError: The answer is larger than it may be.
         """
         url, prepared = request.url, self._prepared(request, sign_in)
+        broken, refused, answer = "", False, None
+        seconds = seconds_for()
         self._deadline.start(seconds)
-        broken, refused = "", False
         try:
             answer = self._exchange(prepared, seconds)
         except BrokenBodyError as error:
@@ -63,10 +71,12 @@ class HttpSession:
         finally:
             self._deadline.stop()
         if self._deadline.passed:  # also if what came seems whole: headers that were cut do
+            if answer and answer.large:
+                answer.large.close()
             raise SourceUnavailableError(f"{shown(url)}: no whole answer within {seconds:g} s")
         if refused:
             raise SourceRejectedError(f"{shown(url)}: cannot be asked: {broken}")
-        if broken:
+        if answer is None:
             raise SourceUnavailableError(f"{shown(url)}: {broken}")
         return answer
 

@@ -4,6 +4,7 @@ import ssl
 import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -40,6 +41,9 @@ class SignIn:
         self._tokens = {
             id(each): Token(each, secrets, post) for each in auth if isinstance(each, TokenAuth)
         }
+        for each in auth:
+            if isinstance(each, BasicAuth):
+                secrets.promise("user and password", partial(self._basic, each))
 
     def __call__(self, request: "PreparedRequest") -> "PreparedRequest":
         """Sign a request in; one that is repeated is signed again.
@@ -53,7 +57,7 @@ class SignIn:
             elif isinstance(each, BearerAuth):
                 _put(request, "Authorization", f"Bearer {self._secrets.text(each.secret)}")
             elif isinstance(each, BasicAuth):
-                _put(request, "Authorization", self._basic(each))
+                _put(request, "Authorization", f"Basic {self._basic(each)}")
             elif isinstance(each, TokenAuth):
                 _put(request, "Authorization", f"Bearer {self._tokens[id(each)].text()}")
             elif isinstance(each, SigV4Auth):
@@ -69,7 +73,7 @@ class SignIn:
     def _basic(self, auth: BasicAuth) -> str:
         pair = f"{self._secrets.text(auth.username)}:{self._secrets.text(auth.secret)}"
         encoded = b64encode(pair.encode()).decode()
-        return f"Basic {self._secrets.keep('user and password', encoded, lambda: encoded)}"
+        return self._secrets.keep("user and password", encoded, partial(self._basic, auth))
 
     def _sign_request(self, request: "PreparedRequest", auth: SigV4Auth) -> None:
         if self._sign is None:

@@ -15,6 +15,7 @@ from werkzeug import Response
 from lakekit.config.source import Source
 from lakekit.errors import SourceShapeError, SourceUnavailableError
 from lakekit.extract import SourceClient, SourceRequest
+from lakekit.extract.http import pace
 from lakekit.extract.http.pace import RunLimits
 from tests.unit.extract.conftest import Api
 
@@ -96,7 +97,10 @@ def test_a_source_that_says_nothing_is_cut_off_in_time(raw: RawServer) -> None:
     assert raw.ask(timeout_seconds=0.2) == b'{"items":[]}'
 
 
-def test_a_request_takes_no_longer_than_the_call_that_makes_it(raw: RawServer) -> None:
+def test_a_request_takes_no_longer_than_the_call_that_makes_it(
+    raw: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "LEAST_SECONDS", 0.1)
     raw.scripts = [lambda c: time.sleep(1)]
 
     with pytest.raises(SourceUnavailableError, match=r"within 0\.3 s"):

@@ -121,6 +121,16 @@ def test_an_error_of_another_module_loses_its_secrets(api: Api) -> None:
     assert str(other) == "KeyError: '<secret n#>'"
 
 
+def test_a_link_that_repeats_a_key_of_a_header_is_made_again_by_a_new_call(api: Api) -> None:
+    source = api.source(auth=WAYS["header"])
+    client = SourceClient(source, lambda _: "rotated/value")
+
+    assert client.restore("/x?echo=<secret n# %>") == "/x?echo=rotated%2Fvalue"
+    with pytest.raises(SourceShapeError, match="held assertion, with which it cannot"):
+        client.restore("/x?echo=<secret assertion>")
+    client.close()
+
+
 def test_a_next_link_with_a_key_is_kept_without_it_and_asked_for_with_it(api: Api) -> None:
     def answer(request: Request) -> Any:
         link = api.server.url_for(f"/items?page=2&key={request.args['key']}")
