@@ -14,6 +14,7 @@ from lakekit.json_lines import BLANK, BYTE_ORDER_MARK, refuse_long
 WINDOW = 1024 * 1024
 # Of what is around the records.
 MOST_AROUND = 8 * 1024 * 1024
+_BLANKS = BLANK.encode()
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _SCALAR = re.compile(rb"[^ \t\r\n,\]}]++")
@@ -32,8 +33,8 @@ class LargeRecords:
     digest: of all of them, as that of the records of other pages.
     """
 
-    def __init__(self, file: BinaryIO, windows: Iterable[tuple[int, int]], split: Split) -> None:
-        self._file, self._windows, self._split = file, [*windows], split
+    def __init__(self, read: Callable[[], Iterator[bytes]]) -> None:
+        self._read = read
         self._count, digest = 0, sha256()
         for record in self:
             self._count += 1
@@ -44,16 +45,7 @@ class LargeRecords:
         return self._count
 
     def __iter__(self) -> Iterator[bytes]:
-        for number, (begin, end) in enumerate(self._windows):
-            self._file.seek(begin)
-            text = self._file.read(end - begin).lstrip(BLANK.encode())
-            if number:  # the comma after the records of the window before
-                if not text.startswith(b","):
-                    raise _no_json()
-                text = text[1:].lstrip(BLANK.encode())
-                if not text:
-                    raise _no_json()
-            yield from self._split(b"[" + text + b"]")
+        return self._read()
 
 
 def split_large(answer: Answer, steps: Sequence[str], split: Split) -> tuple[Answer, LargeRecords]:
@@ -76,15 +68,31 @@ def split_large(answer: Answer, steps: Sequence[str], split: Split) -> tuple[Ans
     file = answer.large
     file.seek(0)
     before = _before_list(file, steps)
-    records = _List(file, len(before))
-    windows = [*records.windows()]
-    file.seek(records.end)
+    found = _List(file, len(before))
+    windows = [*found.windows()]
+    file.seek(found.end)
     after = file.read(MOST_AROUND + 1)
     if len(after) > MOST_AROUND:
         raise _too_much()
     around = (before + b"[" + after).removeprefix(BYTE_ORDER_MARK.encode())
     _refuse_twice(around, steps)
-    return replace(answer, body=around, large=None), LargeRecords(file, windows, split)
+    records = LargeRecords(lambda: _read_windows(file, windows, split))
+    return replace(answer, body=around, large=None), records
+
+
+def _read_windows(
+    file: BinaryIO, windows: Iterable[tuple[int, int]], split: Split
+) -> Iterator[bytes]:
+    for number, (begin, end) in enumerate(windows):
+        file.seek(begin)
+        text = file.read(end - begin).lstrip(_BLANKS)
+        if number:  # the comma after the records of the window before
+            if not text.startswith(b","):
+                raise _no_json()
+            text = text[1:].lstrip(_BLANKS)
+            if not text:
+                raise _no_json()
+        yield from split(b"[" + text + b"]")
 
 
 def _refuse_twice(text: bytes, steps: Sequence[str]) -> None:
@@ -245,5 +253,5 @@ class _List:
                 raise _no_json()
             text, scanned, base, cut = text[cut:] + chunk, scanned - cut, base + cut, 0
         self.end = base + scanned - 1
-        if text[: scanned - 1].strip(BLANK.encode()):
+        if text[: scanned - 1].strip(_BLANKS):
             yield base, self.end
