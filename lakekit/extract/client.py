@@ -26,13 +26,17 @@ MAX_REDIRECTS = 5
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """One request: its address, parameters in their order, its own headers, its body."""
+    """One request: its address, parameters in their order, its own headers, its body.
+
+    accept_statuses: those from 400 to 499 that are an answer, not an error.
+    """
 
     url: str
     params: tuple[tuple[str, str], ...] = ()
     method: Literal["GET", "POST"] = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    accept_statuses: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,6 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
-    next_link: str | None
 
 
 class SourceClient:
@@ -70,8 +73,8 @@ class SourceClient:
         Raises:
             SourceUnavailableError: No answer, or 5xx.
             SourceThrottledError: 429 with no pause, too long a pause, or too often.
-            SourceRejectedError: Another 4xx, or a foreign origin.
-            SourceShapeError: An empty or HTML answer, or redirects in a circle.
+            SourceRejectedError: Another 4xx that the request does not accept, or a foreign origin.
+            SourceShapeError: A 3xx that is no redirect, or redirects in a circle.
             CallBudgetExceededError: The budget of the run's endpoint is used up.
         """
         waits = redirects = 0
@@ -87,10 +90,9 @@ class SourceClient:
                 url = urljoin(response.url, response.headers["Location"])
                 request = replace(request, url=url, params=())
             else:
-                _check(response, _shown(request.url))
-                link = response.links.get("next", {}).get("url")
+                _check(response, request)
                 return Answer(
-                    response.url, response.status_code, response.headers, response.content, link
+                    response.url, response.status_code, response.headers, response.content
                 )
 
     def close(self) -> None:
@@ -179,15 +181,16 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return max(pause.total_seconds(), 0.0)
 
 
-def _check(response: "Response", shown: str) -> None:
-    status = response.status_code
+def _check(response: "Response", request: SourceRequest) -> None:
+    status, shown = response.status_code, _shown(request.url)
+    if status in request.accept_statuses:
+        return
     if status >= 500 or status == 408:
         raise SourceUnavailableError(f"{shown}: {status}")
     if status >= 400:
         raise SourceRejectedError(f"{shown}: {status}")
-    kind = response.headers.get("Content-Type", "").lower()
-    if status >= 300 or not response.content.strip() or "html" in kind:
-        raise SourceShapeError(f"{shown}: {status} without JSON (Content-Type: {kind or 'none'})")
+    if status >= 300:
+        raise SourceShapeError(f"{shown}: {status} is no answer")
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -17,6 +17,7 @@ from lakekit.contract.endpoint import (
 )
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import Answer, SourceRequest
+from lakekit.extract.links import next_link
 from lakekit.extract.records import count_at, scalar_at
 
 Position = str | int
@@ -106,12 +107,12 @@ def _after_url(paginator: NextUrl, seen: Seen) -> Position | None:
 
 
 def _after_link(_: LinkHeader, seen: Seen) -> Position | None:
-    link = seen.answer.next_link
+    link = next_link(seen.answer.headers)
     return urljoin(seen.answer.url, link) if link else None
 
 
 def _after_single(_: SinglePage, seen: Seen) -> Position | None:
-    if link := seen.answer.next_link:
+    if link := next_link(seen.answer.headers):
         raise SourceShapeError(
             f"the source names a next page, {link}, and a single one is read: "
             "give the endpoint a paginator (link_header follows this one)"

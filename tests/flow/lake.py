@@ -121,7 +121,7 @@ class Api:
             self._inject(error.__name__)
             raise error(request.url)
         body = {"items": self._records.make(self._kind, 2), "pages": 2}
-        return Answer(request.url, 200, {}, json.dumps(body).encode(), None)
+        return Answer(request.url, 200, {}, json.dumps(body).encode())
 
     def close(self) -> None:
         """Close nothing."""

@@ -89,7 +89,7 @@ class Api:
             raise self.faults.pop(page)
         items = [{"id": 2 * page + n, "price": 1.5} for n in range(2)]
         body = json.dumps({"items": items, "pages": self.pages})
-        return Answer(request.url, 200, {}, body.encode(), None)
+        return Answer(request.url, 200, {}, body.encode())
 
     def close(self) -> None:
         pass
