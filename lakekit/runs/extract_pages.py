@@ -5,6 +5,7 @@ from collections.abc import Callable
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
+from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import LandingCorruptError, SourceThrottledError, SourceUnavailableError
 from lakekit.extract import Page, SourceClient
 from lakekit.extract import extract_pages as pages_of
@@ -30,6 +31,7 @@ def extract_pages(
     store: ObjectStore,
     new_client: Callable[[Source], SourceClient],
     remaining_seconds: Callable[[], float],
+    environment: str = "",
 ) -> ExtractPagesResult:
     """Land pages until the endpoint is done or the time of this call runs low.
 
@@ -47,7 +49,8 @@ def extract_pages(
         return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint))
     client = new_client(run.source)
     try:
-        return _Extraction(run, contract, store, prefix).go_on(client, remaining_seconds)
+        values = RunValues(run.started_at, run.extraction_time, environment)
+        return _Extraction(run, contract, store, prefix).go_on(client, values, remaining_seconds)
     finally:
         client.close()
 
@@ -66,12 +69,12 @@ class _Extraction:
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
 
     def go_on(
-        self, client: SourceClient, remaining_seconds: Callable[[], float]
+        self, client: SourceClient, values: RunValues, remaining_seconds: Callable[[], float]
     ) -> ExtractPagesResult:
-        run, endpoint = self._run, self._contract.endpoint
+        run, contract = self._run, self._contract
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         try:
-            for page in pages_of(run.source, endpoint, client, resume=self._resume):
+            for page in pages_of(run.source, contract, client, values, resume=self._resume):
                 self._keep(page)
                 if not page.last and remaining_seconds() < reserve:
                     return self._pause()
@@ -111,7 +114,7 @@ class _Extraction:
             contract_version=contract.version,
             extract=endpoint.extract,
             extraction_time=run.extraction_time,
-            request=Request(url=endpoint_url(run.source, endpoint), params=endpoint.params),
+            request=Request(url=endpoint_url(run.source, endpoint), params=endpoint.asked),
             pages=self._pages,
             rows=sum(part.rows for part in parts),
             parts=parts,

@@ -18,5 +18,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         settings.store,
         lambda source: SourceClient(source, settings.secret),
         lambda: context.get_remaining_time_in_millis() / 1000,
+        settings.environment,
     )
     return result.to_event()
