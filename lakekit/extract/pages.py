@@ -18,6 +18,7 @@ from lakekit.extract.pagination import (
     Seen,
     declared_by,
     first_position,
+    may_end_unsaid,
     next_position,
     read_total,
     refuse_wrong_total,
@@ -52,8 +53,9 @@ class _State(Model):
     """Between two pages. Digests find loops: the last page's, and one at each power of two.
 
     The second kind finds every circle sooner or later (Brent) without keeping all pages. key:
-    digest of the last record's key, where pages overlap. signs: those of more on the last page,
-    where a status may follow it that is the end.
+    digest of the last record's key, where pages overlap. signs: those of more on the last page
+    with records, where an empty one or a status may follow that is the end. stated: how many pages
+    and records there should be.
     """
 
     position: str | int | None
@@ -64,7 +66,8 @@ class _State(Model):
     last: tuple[str, str] = ("", "")
     anchor: tuple[str, str] = ("", "")
     key: str = ""
-    signs: tuple[str, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    stated: dict[str, Sign] = {}
 
 
 def endpoint_url(source: Source, endpoint: Endpoint) -> str:
@@ -128,7 +131,11 @@ class _Walk:
         so_far = state.records + new
         seen = Seen(answer, content, position, pages, so_far, new, total, self._base_url)
         following = next_position(self._paginator, seen)
-        signs = tuple(map(_said, self._signs(seen))) if self._may_end(following) else ()
+        found = self._signs(seen) if self._is_searched(following, pages) else []
+        signs = [sign for sign in found if sign.number is None]
+        if not records:
+            signs += [sign for sign in state.signs if not _is_repealed(sign, seen)]
+        stated = {sign.name: sign for sign in found if sign.number is not None}
         after = _State(
             position=following,
             pages=pages,
@@ -138,7 +145,8 @@ class _Walk:
             last=marks,
             anchor=marks if pages & (pages - 1) == 0 else state.anchor,
             key=self._last_key(records) or state.key,
-            signs=signs,
+            signs=tuple(signs),
+            stated=state.stated | stated,
         )
         return records, after if following is not None else self._ended(after)
 
@@ -227,8 +235,9 @@ class _Walk:
         except (UnreadableError, KeyError):
             return _digest(record)
 
-    def _may_end(self, following: Position | None) -> bool:
-        return following is None or bool(end_statuses(self._endpoint))
+    def _is_searched(self, following: Position | None, pages: int) -> bool:
+        """Say whether a page is searched for signs: one that may be the last, and the first."""
+        return following is None or pages == 1 or may_end_unsaid(self._paginator)
 
     def _at_end_status(self, state: _State) -> _State:
         ended = state.model_copy(
@@ -239,11 +248,13 @@ class _Walk:
     def _ended(self, state: _State) -> _State:
         """Return the state at an end, or refuse an end at which there is more."""
         refuse_wrong_total(self._paginator, state.total, state.pages, state.records)
-        if state.signs:
-            names = ", ".join(sign.partition(" ")[0] for sign in state.signs)
+        read = Read(state.pages, state.records)
+        signs = [*state.signs, *(s for s in state.stated.values() if s.shows_more(read))]
+        if signs:
+            names = ", ".join(dict.fromkeys(sign.name for sign in signs))
             raise SourceShapeError(
                 f"the extraction ends after {state.pages} pages and {state.records} records, but "
-                f"its last answer shows that there is more: {'; '.join(state.signs)}. Give the "
+                f"the source shows that there is more: {'; '.join(map(str, signs))}. Give the "
                 "endpoint the paginator that follows it; or, if the source says so wrongly, "
                 f"may_ignore: [{names}]"
             )
@@ -252,11 +263,21 @@ class _Walk:
     def _signs(self, seen: Seen) -> list[Sign]:
         steps = path_steps(self._endpoint.records)
         found = find_signs(
-            seen.answer, seen.content.text, steps, Read(seen.pages, seen.records),
+            seen.answer, seen.content.text, steps,
             {_normal(name) for name in declared_by(self._paginator)},
         )  # fmt: skip
         ignored = [_normal(name) for name in self._endpoint.may_ignore]
         return [sign for sign in found if not any(_covers(name, sign.name) for name in ignored)]
+
+
+def _is_repealed(sign: Sign, seen: Seen) -> bool:
+    """Say whether an empty page says otherwise than the page before it, by the same name."""
+    if not sign.name.startswith("$"):
+        return sign.name in seen.answer.headers
+    try:
+        return seen.content.at(sign.name) is not None
+    except SourceShapeError:
+        return False
 
 
 def _normal(name: str) -> str:
@@ -267,10 +288,6 @@ def _covers(ignored: str, name: str) -> bool:
     if not name.startswith("$"):
         return ignored == name.lower()
     return name == ignored or name.startswith((f"{ignored}.", f"{ignored}["))
-
-
-def _said(sign: Sign) -> str:
-    return f"{sign.name} {sign.says}"
 
 
 def _digest(*texts: bytes) -> str:

@@ -124,6 +124,17 @@ def refuse_wrong_total(paginator: Paginator, total: int | None, pages: int, reco
         raise SourceShapeError(f"{records} records came, but there should be {total}")
 
 
+def may_end_unsaid(paginator: Paginator) -> bool:
+    """Whether an empty page or a status ends the pages, and no page says that it is the last."""
+    if isinstance(paginator, SinglePage):
+        return False
+    by_empty_page = isinstance(paginator, PageNumber | Offset | Keyset) or (
+        isinstance(paginator, Cursor) and paginator.constant
+    )
+    says = paginator.flag or (paginator.stated_total and not isinstance(paginator, Cursor))
+    return bool(paginator.end_statuses) or (by_empty_page and not says)
+
+
 def declared_by(paginator: Paginator) -> set[str]:
     """Return the paths and headers that a paginator goes by; it has judged them itself."""
     if isinstance(paginator, SinglePage):

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
+from lakekit.contract.endpoint.answer import charset_named
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import Answer
 from lakekit.extract.json_text import UnreadableError
@@ -65,16 +66,14 @@ def decoded(body: bytes, charset: str | None) -> bytes:
 
 def _in_utf8(body: bytes, charset: str) -> bytes:
     try:
-        if codecs.lookup(charset).name in _UTF8:
-            return body
-        return body.decode(charset).encode()
-    except LookupError:
-        raise SourceShapeError(
-            f"the charset {charset} is unknown; name the one it is in response.charset"
-        ) from None
+        name = charset_named(charset)
+    except ValueError as error:
+        raise SourceShapeError(f"{error}; name the right one in response.charset") from None
+    try:
+        return body if name in _UTF8 else body.decode(name).encode()
     except UnicodeError:
         raise SourceShapeError(
-            f"the answer is not {charset}, as it says; name the charset in response.charset"
+            f"the answer is not {charset}, as it says; name the right charset in response.charset"
         ) from None
 
 

@@ -66,35 +66,48 @@ _NONE = ("", "null", "none", "false")
 
 
 class Read(NamedTuple):
-    """What was read before an extraction would end: pages and records, and the last status."""
+    """How many pages and records were read."""
 
     pages: int
     records: int
 
 
 class Sign(NamedTuple):
-    """One sign of more: what may ignore it, and what it says."""
+    """What an answer shows of more: its path or header, and what that says.
+
+    number, unit: how many pages or records there should be; a sign as long as fewer came.
+    """
 
     name: str
     says: str
+    number: int | None = None
+    unit: str = ""
+
+    def shows_more(self, read: Read) -> bool:
+        """Say whether there is more than was read."""
+        came = read.pages if self.unit == "pages" else read.records
+        return self.number is None or self.number > came
+
+    def __str__(self) -> str:
+        """Return the name and what it says."""
+        return f"{self.name} {self.says}"
 
 
 def find_signs(
-    answer: Answer, text: JsonText | None, records: Steps, read: Read, declared: Collection[str]
+    answer: Answer, text: JsonText | None, records: Steps, declared: Collection[str]
 ) -> list[Sign]:
-    """Return what in an answer shows that there is more than was read.
+    """Return what in an answer shows, or may show, that there is more.
 
     Args:
-        answer: The last one.
+        answer: What came.
         text: Its JSON, if it has any.
         records: The path of its records, which are not looked at.
-        read: What was read so far.
         declared: Paths and headers that the paginator goes by.
     """
-    found = [*_in_headers(answer, read)]
+    found = [*_in_headers(answer)]
     if text:
         cut = records.index(Every) if Every in records else len(records)
-        found += _in_body(text, records[:cut], read)
+        found += _in_body(text, records[:cut])
     lower = {each.lower() if not each.startswith("$") else each for each in declared}
     return [
         sign for sign in found
@@ -102,7 +115,7 @@ def find_signs(
     ]  # fmt: skip
 
 
-def _in_headers(answer: Answer, read: Read) -> Iterator[Sign]:
+def _in_headers(answer: Answer) -> Iterator[Sign]:
     try:
         if next_link(answer.headers) is not None:
             yield Sign("Link", "names a next page: link_header follows this one")
@@ -113,38 +126,35 @@ def _in_headers(answer: Answer, read: Read) -> Iterator[Sign]:
     for name, value in answer.headers.items():
         plain = _plain(name).removeprefix("x")
         if plain == "contentrange":
-            yield from _in_range(name, value, read, answer.status)
+            yield from _in_range(name, value, answer.status)
         elif plain not in ("link", "nextsteps") and not value.lstrip().startswith("{"):
-            yield from _of_value(name, plain, value.strip(), read, counts=True)
+            yield from _of_value(name, plain, value.strip(), counts=True)
         elif value.lstrip().startswith("{") and _PAGING.fullmatch(plain):
-            yield from _in_json_header(name, value, read)
+            yield from _in_json_header(name, value)
 
 
-def _in_range(name: str, value: str, read: Read, status: int) -> Iterator[Sign]:
-    found = re.fullmatch(r"\s*[\w-]*\s*(?:(\d+)-(\d+)|\*)/(\d+|\*)\s*", value)
-    if not found:
+def _in_range(name: str, value: str, status: int) -> Iterator[Sign]:
+    found = re.fullmatch(r"\s*([\w-]*)\s*(?:\d+-(\d+)|\*)/(\d+|\*)\s*", value)
+    if not found or found[3] == "*":
         if status == 206:
-            yield Sign(name, f"is {value!r}, which is no range")
-        return
-    end = int(found[2]) + 1 if found[2] else read.records
-    if found[3] == "*":
-        if status == 206:
-            yield Sign(name, "does not say how many there are, and status 206 says: a part")
-    elif max(end, read.records) < int(found[3]):
+            yield Sign(name, f"is {value[:80]!r}, and status 206 says that this is a part")
+    elif found[1] != "bytes":
+        yield Sign(name, f"is {value.strip()}", int(found[3]), "records")
+    elif int(found[2] or -1) + 1 < int(found[3]):
         yield Sign(name, f"is {value.strip()}")
 
 
-def _in_json_header(name: str, value: str, read: Read) -> Iterator[Sign]:
+def _in_json_header(name: str, value: str) -> Iterator[Sign]:
     try:
         fields = msgspec.json.decode(value.encode())
     except msgspec.DecodeError:
         return
     for key, each in fields.items() if isinstance(fields, dict) else ():
-        for sign in _of_value(name, _plain(str(key)), each, read, counts=True):
-            yield Sign(name, f"has {key}, which {sign.says}")
+        for sign in _of_value(name, _plain(str(key)), each, counts=True):
+            yield sign._replace(name=name, says=f"has {key}, which {sign.says}")
 
 
-def _in_body(text: JsonText, records: Steps, read: Read) -> Iterator[Sign]:
+def _in_body(text: JsonText, records: Steps) -> Iterator[Sign]:
     budget = [MOST_FIELDS]
     for end in range(len(records)):
         above, step = records[:end], records[end]
@@ -154,12 +164,10 @@ def _in_body(text: JsonText, records: Steps, read: Read) -> Iterator[Sign]:
         else:
             siblings = [(n, each) for n, each in text.fields(above).items() if n != step]
         for name, value in siblings:
-            yield from _of_text((*above, name), value, read, counts=True, budget=budget)
+            yield from _of_text((*above, name), value, counts=True, budget=budget)
 
 
-def _of_text(
-    path: Steps, text: bytes, read: Read, *, counts: bool, budget: list[int]
-) -> Iterator[Sign]:
+def _of_text(path: Steps, text: bytes, *, counts: bool, budget: list[int]) -> Iterator[Sign]:
     """Yield the signs of one value of a body, and of what is below it."""
     budget[0] -= 1
     if budget[0] < 0 or len(path) > MOST_LEVELS:
@@ -174,17 +182,17 @@ def _of_text(
             return
         below = counts and bool(_PAGING.fullmatch(name))
         for key, value in _fields(text).items():
-            yield from _of_text((*path, key), value, read, counts=below, budget=budget)
+            yield from _of_text((*path, key), value, counts=below, budget=budget)
     elif kind_of(text) == "a list":
         if name in _ERRORS and counts and not is_empty(text):
             yield Sign(shown, "is an error")
         if name in ("link", "links") and _relates_to_next(text):
             yield Sign(shown, "names a next page")
     else:
-        yield from _scalar(path, text, read, counts=counts)
+        yield from _scalar(path, text, counts=counts)
 
 
-def _scalar(path: Steps, text: bytes, read: Read, *, counts: bool) -> Iterator[Sign]:
+def _scalar(path: Steps, text: bytes, *, counts: bool) -> Iterator[Sign]:
     shown, name = path_of(path), _plain(str(path[-1]))
     if name == "value" and len(path) > 1:  # a total with how exact it is
         name = _plain(str(path[-2]))
@@ -194,10 +202,10 @@ def _scalar(path: Steps, text: bytes, read: Read, *, counts: bool) -> Iterator[S
         return
     if name in _ERRORS and counts and not is_empty(text):
         yield Sign(shown, f"is {_short(value)}")
-    yield from _of_value(shown, name, value, read, counts=counts)
+    yield from _of_value(shown, name, value, counts=counts)
 
 
-def _of_value(shown: str, name: str, value: Any, read: Read, *, counts: bool) -> Iterator[Sign]:
+def _of_value(shown: str, name: str, value: Any, *, counts: bool) -> Iterator[Sign]:
     number = _count(value)
     if _MORE.fullmatch(name):
         if _is_yes(value):
@@ -209,10 +217,10 @@ def _of_value(shown: str, name: str, value: Any, read: Read, *, counts: bool) ->
         yield Sign(shown, f"is {_short(value)}")
     elif not counts or number is None or name == "page":
         return
-    elif _PAGES.fullmatch(name) and number > read.pages:
-        yield Sign(shown, f"is {number}, and {read.pages} pages came")
-    elif _RECORDS.fullmatch(name) and number > read.records:
-        yield Sign(shown, f"is {number}, and {read.records} records came")
+    elif _PAGES.fullmatch(name):
+        yield Sign(shown, f"is {number} pages", number, "pages")
+    elif _RECORDS.fullmatch(name):
+        yield Sign(shown, f"is {number} records", number, "records")
 
 
 def _is_yes(value: Any) -> bool:

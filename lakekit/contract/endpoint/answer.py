@@ -7,12 +7,28 @@ from pydantic import AfterValidator, Field
 
 from lakekit.models import Model
 
+_NOT_OF_TEXTS = {"idna", "mbcs", "oem", "punycode", "raw-unicode-escape", "undefined",
+                 "unicode-escape"}  # fmt: skip
+
+
+def charset_named(name: str) -> str:
+    """Return the charset of a name, as Python calls it.
+
+    Raises:
+        ValueError: It is unknown.
+    """
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        found = None
+    is_text = found is not None and getattr(found, "_is_text_encoding", True)
+    if found is None or not is_text or found.name.replace("_", "-") in _NOT_OF_TEXTS:
+        raise ValueError(f"the charset '{name[:40]}' is unknown")
+    return found.name
+
 
 def _is_charset(name: str) -> str:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        raise ValueError(f"'{name}' is not a charset that is known") from None
+    charset_named(name)
     return name
 
 
