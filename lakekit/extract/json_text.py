@@ -1,5 +1,6 @@
 """A JSON text by its paths: values are cut out of it, never parsed and printed again."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from lakekit.json_spans import field_spans, item_spans, named_spans
 
 _BLANK = BLANK.encode()
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ANY = msgspec.json.Decoder(msgspec.Raw)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _KINDS = {b"{": "an object", b"[": "a list", b'"': "a text", b"n": "null"}
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -57,7 +59,7 @@ class JsonText:
         elif not self.text:
             raise UnreadableError("the answer is empty")
         else:
-            _apart(self.text, msgspec.json.Decoder(), _no_span)
+            _apart(self.text, _ANY, _no_span)
 
     def at(self, steps: Steps) -> bytes | None:
         """Return the text of the value at a path without [*], or None if there is none.
@@ -132,8 +134,10 @@ def value_of(text: bytes | None, path: str) -> Any:
         return None
     try:
         text.decode()
-        return msgspec.json.decode(text)
-    except _UNREADABLE:
+        _ANY.decode(text)
+        # Not by msgspec, which refuses numbers beyond a double.
+        return json.loads(text)
+    except (*_UNREADABLE, ValueError):
         raise SourceShapeError(f"{path} is not JSON") from None
 
 

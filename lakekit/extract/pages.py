@@ -128,7 +128,7 @@ class _Walk:
         marks = (_digest(str(position).encode()), _digest(*records) if records else "")
         self._refuse_loop(state, marks)
         new = len(records) - self._repeated(state, records)
-        so_far = state.records + new
+        so_far = self._so_far(state, position, records, new)
         seen = Seen(answer, content, position, pages, so_far, new, total, self._base_url)
         following = next_position(self._paginator, seen)
         found = self._signs(seen) if self._is_searched(following, pages) else []
@@ -222,6 +222,12 @@ class _Walk:
                 "not: records moved while they were read"
             )
         return len(keys) - keys[::-1].index(state.key)
+
+    def _so_far(self, state: _State, position: Position, records: list[bytes], new: int) -> int:
+        """Return how many records were read: where pages overlap, up to which place of the list."""
+        if isinstance(self._paginator, Offset) and self._paginator.overlap:
+            return max(state.records, int(position) + len(records))
+        return state.records + new
 
     def _last_key(self, records: list[bytes]) -> str:
         overlaps = isinstance(self._paginator, Offset) and self._paginator.overlap

@@ -27,11 +27,12 @@ from lakekit.extract.links import next_link
 
 MOST_LEVELS = 5
 MOST_FIELDS = 2_000
+MOST_OF_A_NAME = 80
 
 # What a name is made of, word by word; a name is one of these as a whole.
 _UNITS = "records?|items?|results?|rows?|hits|entries|elements|objects|docs|documents|matches"
 _NEXT = re.compile(
-    r"(odata|paging|pagination|pages?|links?|url|uri|cursor|token|request|ms|wp|meta)*"
+    r"(odata|hydra|paging|pagination|pages?|links?|url|uri|cursor|token|request|ms|wp|meta)*"
     rf"next(pages?|links?|url|uri|href|cursor|token|offset|start|starting|after|marker|key|batch|"
     rf"set|index|skip|continuation|number|id|path|query|params|{_UNITS})*"
     r"|(ms)?continuation(token|key|id|uri|url)?|lastevaluatedkey|(show)?more(link|url|uri|href)"
@@ -47,7 +48,7 @@ _LAST = re.compile(
     r"|(is)?final(page)?|nomore\w*"
 )
 _RECORDS = re.compile(
-    rf"(odata)?(total|count|found|hits|matches|(total|num|nb)(found|total)"
+    rf"(odata|hydra)?(total|count|found|hits|matches|(total|num|nb)(found|total)"
     rf"|(total|full|overall|grand|num|nb|number)(number)?(of)?(count|size|available|{_UNITS})+"
     rf"|({_UNITS})(count|total|available|found))"
 )
@@ -124,7 +125,7 @@ def _in_headers(answer: Answer) -> Iterator[Sign]:
     if answer.status == 206 and not answer.headers.get("Content-Range"):
         yield Sign("Content-Range", "is absent, and status 206 says that this is a part")
     for name, value in answer.headers.items():
-        plain = _plain(name).removeprefix("x")
+        plain = re.sub(r"^x?(wp|pagination|paging)?(?=.)", "", _plain(name))
         if plain == "contentrange":
             yield from _in_range(name, value, answer.status)
         elif plain not in ("link", "nextsteps") and not value.lstrip().startswith("{"):
@@ -180,7 +181,8 @@ def _of_text(path: Steps, text: bytes, *, counts: bool, budget: list[int]) -> It
         if _NEXT.fullmatch(name) and _holds(text):
             yield Sign(shown, "names a next page")
             return
-        below = counts and bool(_PAGING.fullmatch(name))
+        is_paging = isinstance(path[-1], int) or _PAGING.fullmatch(name) is not None
+        below = counts and is_paging
         for key, value in _fields(text).items():
             yield from _of_text((*path, key), value, counts=below, budget=budget)
     elif kind_of(text) == "a list":
@@ -267,7 +269,7 @@ def _count(value: Any) -> int | None:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
+    return re.sub(r"[\W_]", "", name[:MOST_OF_A_NAME]).lower()
 
 
 def _short(value: Any) -> str:
