@@ -159,6 +159,8 @@ def _in_body(text: JsonText, records: Steps) -> Iterator[Sign]:
     budget = [MOST_FIELDS]
     for end in range(len(records)):
         above, step = records[:end], records[end]
+        if text.at(above) in (None, b"null"):
+            return
         if isinstance(step, int):
             others = enumerate(text.items(above))
             siblings: list[tuple[Any, bytes]] = [(n, each) for n, each in others if n != step]
