@@ -104,8 +104,12 @@ def _place_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
             yield Fault(("params", place), f"the paginator sends it; see {name}")
         elif place.startswith(("$.", "$[")) and "body" not in endpoint:
             yield _in(name, f"{place} is in the request's body; give the endpoint a body")
-        elif place.startswith(("$.", "$[")) and child(body, "form") and len(path_steps(place)) > 1:
+        elif _is_in_form(place, body) and len(path_steps(place)) > 1:
             yield _in(name, f"{place} is no field of a form; write $.name")
+
+
+def _is_in_form(place: str, body: object) -> bool:
+    return place.startswith(("$.", "$[")) and isinstance(body, Mapping) and "form" in body
 
 
 def _format_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
