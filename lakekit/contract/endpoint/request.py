@@ -12,7 +12,7 @@ from lakekit.models import Model
 # Those that belong to signing in or to the connection.
 RESERVED_HEADERS = {
     "authorization", "connection", "content-encoding", "content-length", "expect", "host",
-    "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
+    "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 

@@ -23,7 +23,9 @@ def test_one_rule_decides_in_extraction_validation_and_merge(load, spark, table)
     done = load(1, *lines, contract=CONTRACT)
 
     assert [each.decode() for each in cut] == [*NONE, FAR, *RECORDS]
-    assert [read_fields(line.encode()) is None for line in lines] == [True] * len(NONE) + [False] * 4
+    assert [read_fields(line.encode()) is None for line in lines] == [True] * len(NONE) + [
+        False
+    ] * 4
     found = dict(map(tuple, spark.sql(f"SELECT _raw, _fault FROM {table}_quarantine").collect()))
     unreadable = "does not parse as the contract's schema"
     assert found == dict.fromkeys(lines[: len(NONE)], unreadable) | {FAR: "x: does not fit double"}
