@@ -12,8 +12,9 @@ from pydantic import AwareDatetime, Field
 from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.documents import Document
-from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import HiddenHalves, refuse_long
+from lakekit.errors import LandingCorruptError
+from lakekit.json_lines import refuse_long
+from lakekit.json_spans import on_one_line
 from lakekit.landing.index import add_pending
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
@@ -171,7 +172,9 @@ class LandingWriter:
 
 
 def one_line(record: bytes) -> bytes:
-    r"""Return a record's JSON text without line breaks; every token stays as it was received.
+    r"""Return a record's text without line breaks; every token stays as it was received.
+
+    What is not JSON is not JSON afterwards.
 
     Example:
         >>> one_line(b'{"price":\n 12345678901234567890.10}')
@@ -179,11 +182,10 @@ def one_line(record: bytes) -> bytes:
     """
     if b"\n" not in record and b"\r" not in record:
         return record
-    hidden = HiddenHalves(record)
     try:
-        return hidden.restore(msgspec.json.format(hidden.text, indent=-1))
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise SourceShapeError(f"a record is not JSON: {error}") from error
+        return msgspec.json.format(record, indent=-1)
+    except (msgspec.DecodeError, RecursionError):
+        return on_one_line(record)
 
 
 def publish(store: ObjectStore, manifest: Manifest) -> str:

@@ -6,6 +6,7 @@ from math import ceil
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
     LandingCorruptError,
     SourceThrottledError,
@@ -49,6 +50,7 @@ def extract_pages(
     store: ObjectStore,
     new_client: NewClient,
     remaining_seconds: Callable[[], float],
+    environment: str = "",
 ) -> ExtractPagesResult:
     """Land pages until the endpoint is done, the time of this call runs low, or the source is busy.
 
@@ -71,9 +73,10 @@ def extract_pages(
         min(len(run.contracts), ENDPOINTS_AT_ONCE),
     )
     client = new_client(run.source, limits)
-    extraction = _Extraction(step, run, store, prefix, client)
+    values = RunValues(run.started_at, run.extraction_time, environment)
     try:
-        return extraction.go_on(remaining_seconds)
+        extraction = _Extraction(step, run, store, prefix, client)
+        return extraction.go_on(values, remaining_seconds)
     except Exception as error:
         mended = client.redacted_error(error)
         if mended is error:
@@ -102,13 +105,15 @@ class _Extraction:
         self._resume = found.resume if found else None
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
 
-    def go_on(self, remaining_seconds: Callable[[], float]) -> ExtractPagesResult:
-        run, endpoint = self._run, self._contract.endpoint
+    def go_on(
+        self, values: RunValues, remaining_seconds: Callable[[], float]
+    ) -> ExtractPagesResult:
+        run, contract = self._run, self._contract
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
         try:
             resume = self._client.restore(self._resume)
-            for page in pages_of(run.source, endpoint, self._client, resume=resume):
+            for page in pages_of(run.source, contract, self._client, values, resume=resume):
                 self._keep(page)
                 left = remaining_seconds()
                 if page.last:
@@ -173,7 +178,7 @@ class _Extraction:
             contract_version=contract.version,
             extract=endpoint.extract,
             extraction_time=run.extraction_time,
-            request=Request(url=endpoint_url(run.source, endpoint), params=endpoint.params),
+            request=Request(url=endpoint_url(run.source, endpoint), params=endpoint.asked),
             pages=self._pages,
             rows=sum(part.rows for part in parts),
             parts=parts,

@@ -19,5 +19,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         settings.store,
         lambda source, limits: SourceClient(source, settings.secret, limits=limits, sign=sign),
         lambda: context.get_remaining_time_in_millis() / 1000,
+        settings.environment,
     )
     return result.to_event()

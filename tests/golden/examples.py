@@ -72,8 +72,12 @@ description: Orders of the shop
 source: shop
 endpoint:
   path: /orders
-  params: {state: all}
+  params: {state: all, tag: [a, b]}
+  headers: {X-Version: "2"}
   records: $.items
+  absent_records: empty
+  errors: [$.errors]
+  may_ignore: [$.next]
   paginator: {type: page_number, page_param: p, first_page: 0, total_path: $.pages}
   extract: changes
 schema:
@@ -104,7 +108,21 @@ CLIENTS = load_contract(
     """
 contract: clients
 source: shop
-endpoint: {path: /clients, paginator: {type: offset, limit: 10, total_path: $.total}}
+endpoint:
+  path: "/clients/{environment}"
+  body: {json: {size: 10, since: "{run.started_at:unix}"}}
+  records: $.clients
+  shape: map
+  map_key: id
+  response: {format: json, charset: latin-1}
+  paginator:
+    type: cursor
+    cursor_path: $.next
+    cursor_param: $.after
+    end_values: [0, false]
+    total: {header: X-Total, counts: pages, changes: allowed}
+    end_statuses: [404]
+    following: {path: /clients/more, json: {size: 10}}
 schema: [{name: id, type: bigint}, {name: region, type: string}]
 history: {keys: [id, region], delete_scope: [region], max_deleted_ratio: 0.1}
 """

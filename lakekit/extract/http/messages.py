@@ -36,16 +36,6 @@ class Answer:
     body: bytes
     large: BinaryIO | None = None
 
-    @property
-    def next_link(self) -> str | None:
-        """The address that the `Link` header has for `rel="next"`."""
-        from requests.utils import parse_header_links  # noqa: PLC0415
-
-        for link in parse_header_links(self.headers.get("Link", "")):
-            if link.get("rel") == "next":
-                return link.get("url")
-        return None
-
 
 def looks_accidental(answer: Answer) -> bool:
     """Say whether an answer may be an accident: a page for people, or 200 and nothing.
