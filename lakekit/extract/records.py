@@ -2,8 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 from xml.parsers.expat import ExpatError
 
 import msgspec
@@ -21,14 +20,14 @@ from lakekit.extract.json_text import (
     Steps,
     UnreadableError,
     is_empty,
-    items_of,
+    is_json,
     kind_of,
     value_of,
     values_along,
 )
-from lakekit.extract.large import LargeRecords, split_large
-from lakekit.extract.payload import MOST_BEFORE, is_packed, texts_of, unpacked
-from lakekit.json_lines import BLANK, bounded_lines, read_fields
+from lakekit.extract.large import LargeRecords
+from lakekit.extract.payload import Text, texts_of
+from lakekit.json_lines import BLANK, read_fields
 
 _BLANK = BLANK.encode()
 MARKUP = "the answer begins with '<', as HTML and XML do"
@@ -66,77 +65,31 @@ def read_content(answer: Answer, contract: Contract) -> Content:
         SourceShapeError: It lacks its records, or says that it is an error.
     """
     endpoint = contract.endpoint
-    if answer.large:
-        return _large_content(answer, answer.large, contract)
     texts = [*texts_of(answer, endpoint.response.charset)]
     may_be_empty = isinstance(endpoint.response, NdjsonAnswers)
-    if not may_be_empty and not all(text.strip(_BLANK) for text in texts):
+    if not may_be_empty and not all(text.body.strip(_BLANK) for text in texts):
         raise UnreadableError("the answer is empty")
     contents = [_content(text, contract) for text in texts]
     records = [record for each in contents for record in each.records]
     return Content(records, contents[0].text if len(contents) == 1 else None)
 
 
-def _large_content(answer: Answer, file: BinaryIO, contract: Contract) -> Content:
-    """Return what is in a file: records of a list of JSON, lines and rows are read one by one."""
-    response, endpoint = contract.endpoint.response, contract.endpoint
-    file = unpacked(file)
-    begin = file.read(MOST_BEFORE)
-    file.seek(0)
-    steps = path_steps(endpoint.records)
-    cut = steps.index(Every) if Every in steps else len(steps)
-    names = [step for step in steps[:cut] if isinstance(step, str)]
-    is_list = endpoint.shape == "list" and len(names) == cut
-    if is_packed(begin, answer, response.charset) or not (
-        isinstance(response, CsvAnswers | NdjsonAnswers)
-        or (is_list and not isinstance(response, XmlAnswers))
-    ):
-        return read_content(replace(answer, body=file.read(), large=None), contract)
-    if begin.lstrip(_BLANK)[:1] == b"<":
-        raise UnreadableError(f"{MARKUP}; it should be {response.format}")
-    if isinstance(response, CsvAnswers):
-        dialect = _checked_dialect(file, response, contract)
-        return Content(LargeRecords(lambda: _large_rows(file, dialect, contract)), None)
-    if isinstance(response, NdjsonAnswers):
-        return Content(LargeRecords(lambda: _below(_large_lines(file), steps[1:])), None)
-    around, records = split_large(
-        replace(answer, large=file), names, lambda text: [*_below(items_of(text), steps[cut + 1 :])]
-    )
-    found = JsonText(around.body)
-    _refuse_errors(found, endpoint)
-    return Content(records, found)
-
-
-def _large_rows(file: BinaryIO, dialect: Dialect, contract: Contract) -> Iterator[bytes]:
-    file.seek(0)
-    yield from csv_records(file, contract, dialect)
-
-
-def _large_lines(file: BinaryIO) -> Iterator[bytes]:
-    file.seek(0)
-    for line in bounded_lines(file):
-        if text := line.strip(_BLANK):
-            if not line.endswith(b"\n") and read_fields(text) is None:
-                raise UnreadableError("the last line of the answer is cut")
-            yield text
-
-
-def _content(text: bytes, contract: Contract) -> Content:
-    response, endpoint = contract.endpoint.response, contract.endpoint
+def _content(part: Text, contract: Contract) -> Content:
+    response, endpoint, text = contract.endpoint.response, contract.endpoint, part.body
     if not isinstance(response, XmlAnswers) and text.lstrip(_BLANK)[:1] == b"<":
         raise UnreadableError(f"{MARKUP}; it should be {response.format}")
     if isinstance(response, CsvAnswers):
         return Content(_rows(text, response, contract), None)
     if isinstance(response, NdjsonAnswers):
-        return Content([*_below(_lines(text), path_steps(endpoint.records)[1:])], None)
+        return Content([*below(_lines(text), path_steps(endpoint.records)[1:])], None)
     if isinstance(response, XmlAnswers):
-        found = JsonText(xml_as_json(text))
-        _refuse_errors(found, endpoint)
+        found = JsonText(xml_as_json(text, is_utf8=part.is_decoded))
+        refuse_errors(found, endpoint)
         items = cut_records(found, endpoint, one_is_a_list=True)
         types = {column.name: column.sql_type for column in contract.columns}
         return Content([_typed_record(item, types) for item in items], found)
     found = JsonText(text)
-    _refuse_errors(found, endpoint)
+    refuse_errors(found, endpoint)
     return Content(cut_records(found, endpoint), found)
 
 
@@ -163,7 +116,7 @@ def cut_records(text: JsonText, endpoint: Endpoint, *, one_is_a_list: bool = Fal
     if one_is_a_list and kind_of(found) != "a list":
         return [found]
     if endpoint.shape == "list":
-        return [*_below(text.items(above), rest)]
+        return [*below(text.items(above), rest)] if rest else text.items(above)
     if kind_of(found) != "an object":
         raise SourceShapeError(f"{endpoint.records} is {kind_of(found)}, not an object")
     if endpoint.shape == "object":
@@ -171,9 +124,16 @@ def cut_records(text: JsonText, endpoint: Endpoint, *, one_is_a_list: bool = Fal
     return [_entry(name, value, endpoint.map_key) for name, value in text.fields(above).items()]
 
 
-def _below(items: Iterable[bytes], steps: Steps) -> Iterator[bytes]:
+def below(items: Iterable[bytes], steps: Steps) -> Iterator[bytes]:
+    """Yield what is below each item of a list; an item that is not JSON as it is."""
     for item in items:
-        yield from values_along(item, steps)
+        try:
+            found = [*values_along(item, steps)]
+        except (SourceShapeError, UnreadableError):
+            if is_json(item):
+                raise
+            found = [item]  # the merge rejects it with its text
+        yield from found
 
 
 def _entry(name: str, value: bytes, key: str | None) -> bytes:
@@ -203,11 +163,11 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _rows(text: bytes, response: CsvAnswers, contract: Contract) -> list[bytes]:
-    dialect = _checked_dialect(io.BytesIO(text), response, contract)
+    dialect = checked_dialect(io.BytesIO(text), response, contract)
     return [*csv_records(io.BytesIO(text), contract, dialect)]
 
 
-def _checked_dialect(stream: IO[bytes], response: CsvAnswers, contract: Contract) -> Dialect:
+def checked_dialect(stream: IO[bytes], response: CsvAnswers, contract: Contract) -> Dialect:
     """Return the dialect of a CSV text whose header is that of the contract."""
     dialect = Dialect(response.delimiter, response.quote, response.columns)
     header = csv_header(stream, dialect)
@@ -220,7 +180,8 @@ def _checked_dialect(stream: IO[bytes], response: CsvAnswers, contract: Contract
     return dialect
 
 
-def _refuse_errors(text: JsonText, endpoint: Endpoint) -> None:
+def refuse_errors(text: JsonText, endpoint: Endpoint) -> None:
+    """Refuse an answer that has errors where it should have none."""
     paths = [*endpoint.errors]
     if endpoint.body and endpoint.body.graphql:
         paths.append("$.errors")
@@ -231,12 +192,16 @@ def _refuse_errors(text: JsonText, endpoint: Endpoint) -> None:
             raise SourceShapeError(f"the answer has errors under {path}: {shown}")
 
 
-def xml_as_json(text: bytes) -> bytes:
+def xml_as_json(text: bytes, *, is_utf8: bool = False) -> bytes:
     """Return an XML text as JSON.
 
     An element is an object of its attributes (with @ in front of the name) and its elements; one
     without any is its text, or null if it has none. An element that is there several times is a
     list. Text with elements around it is under `#text`. All values are texts.
+
+    Args:
+        text: The XML.
+        is_utf8: Whether it is UTF-8, whatever it says itself.
 
     Raises:
         UnreadableError: It is not XML.
@@ -244,8 +209,9 @@ def xml_as_json(text: bytes) -> bytes:
     """
     import xmltodict  # noqa: PLC0415 - only what extracts pays for it
 
+    encoding = "utf-8" if is_utf8 else None
     try:
-        return msgspec.json.encode(xmltodict.parse(text, disable_entities=True))
+        return msgspec.json.encode(xmltodict.parse(text, encoding=encoding, disable_entities=True))
     except ExpatError as error:
         raise UnreadableError(f"the answer is not XML: {error}") from None
     except ValueError as error:

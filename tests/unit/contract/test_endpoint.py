@@ -116,6 +116,7 @@ def test_an_endpoint_may_say(text: str) -> None:
         ("{path: /p, response: {format: csv}, errors: [$.a]}", "errors: answers of csv have no such path"),
         ("{path: /p, response: {format: csv}, paginator: {type: next_url, next_path: $.a}}", "paginator.next_path: answers of csv have no such path"),
         ("{path: /p, response: {format: json, charset: latin-99}}", "response.charset: the charset 'latin-99' is unknown"),
+        ("{path: /p, paginator: {type: cursor, cursor_path: $.a, following: {json: {}}}}", "paginator.following.json: replaces body.json; give the endpoint one"),
         ("{path: /p, response: {format: yaml}}", "response: Input tag 'yaml' found using 'format'"),
     ],
     ids=lambda each: each if each.startswith("{") else "",
