@@ -30,14 +30,16 @@ Split = Callable[[bytes], list[bytes]]
 class LargeRecords:
     """The records of one body in their order, read from its file as often as they are wanted.
 
-    digest: of all of them, as that of the records of other pages.
+    digest: of all of them, as that of the records of other pages. last: the last one, if any.
     """
 
     def __init__(self, read: Callable[[], Iterator[bytes]]) -> None:
         self._read = read
         self._count, digest = 0, sha256()
+        self.last = b""
         for record in self:
             self._count += 1
+            self.last = record
             digest.update(len(record).to_bytes(8, "big") + record)
         self.digest = digest.hexdigest()[:32]
 
