@@ -159,17 +159,17 @@ class SourceClient:
     ) -> tuple[int, bytes]:
         """Ask the server of tokens, at the address that the source declares and at no other."""
         request = SourceRequest(url, method="POST", headers=headers, body=body)
-        answer = self._send(request, lambda prepared: prepared)
+        answer = self._send(request, lambda prepared: prepared, for_token=True)
         self._check_limits(answer, self._shown(url))
         return answer.status, answer.body
 
-    def _send(self, request: SourceRequest, sign_in: Prepare) -> Answer:
+    def _send(self, request: SourceRequest, sign_in: Prepare, *, for_token: bool = False) -> Answer:
         sent = False
 
         def counted(prepared: "PreparedRequest") -> "PreparedRequest":
             nonlocal sent
             signed = sign_in(prepared)  # which may ask for a token first
-            self._pace.take()
+            self._pace.take(for_token=for_token)
             sent = True
             return signed
 
@@ -185,7 +185,8 @@ class SourceClient:
                 f"{error}; the source gives an answer of a scroll once"
             ) from None
         self._large = answer.large
-        self._pace.note_limits(answer.headers)
+        if not for_token:
+            self._pace.note_limits(answer.headers)
         return answer
 
     def _check(self, found: Answer, request: SourceRequest) -> None:

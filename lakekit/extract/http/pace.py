@@ -44,23 +44,34 @@ class Pace:
         self.calls = 0
         self._budget, self._limits = budget, limits
         self._sleep, self._monotonic = sleep, monotonic
-        self._next = float("-inf")
+        # By our own rate, and by the limits of the source.
+        self._next = self._free_at = float("-inf")
 
-    def take(self) -> None:
-        """Wait until a request may go out, and count it.
+    def take(self, *, for_token: bool = False) -> None:
+        """Wait until a request may go out, and count it; one for a token may always go out.
 
         Raises:
             SourceThrottledError: The wait is longer than this call can make.
             CallBudgetExceededError: The run has used up its budget.
         """
-        self.wait(self._next - self._monotonic(), "the source's limit")
+        if not for_token:
+            self._keep_rate()
+            self.wait(self._free_at - self._monotonic(), "the source's limit")
         if self._limits.count_request:
             self._limits.count_request()
         elif self.calls >= self._budget.max_requests_per_run:
             raise budget_exceeded(self._budget)
         self.calls += 1
-        if rate := self._budget.max_requests_per_second:
+        if (rate := self._budget.max_requests_per_second) and not for_token:
             self._next = self._monotonic() + self._limits.endpoints_at_once / rate
+
+    def _keep_rate(self) -> None:
+        """Wait as the rate wants it, also for long: another call would not know of this one."""
+        seconds = self._next - self._monotonic()
+        if seconds > self._limits.remaining_seconds():
+            raise SourceThrottledError(f"the rate asks for a pause of {seconds:.0f} s", seconds)
+        if seconds > 0:
+            self._sleep(seconds)
 
     def wait(self, seconds: float, why: str) -> None:
         """Make a short pause.
@@ -81,7 +92,7 @@ class Pace:
         """Leave the source alone until a limit is new again that an answer says is used up."""
         pause = limit_reset(headers, lambda: datetime.now(UTC))
         if pause is not None:
-            self._next = max(self._next, self._monotonic() + pause)
+            self._free_at = max(self._free_at, self._monotonic() + pause)
 
     def seconds_for(self, most: float) -> float:
         """Return how many seconds a request may take."""

@@ -141,6 +141,19 @@ def test_a_rate_is_shared(api: Api) -> None:
     assert api.naps == [0.5]
 
 
+def test_a_rate_for_which_a_call_has_no_time_is_left_to_the_next(api: Api) -> None:
+    api.serve(lambda _: {"items": []})
+    source = api.source(call_budget={"max_requests_per_second": 0.01})
+    client = SourceClient(source, str, limits=RunLimits(remaining_seconds=lambda: 60))
+    request = SourceRequest(api.server.url_for("/items"))
+    client.send(request)
+
+    with pytest.raises(SourceThrottledError) as caught:
+        client.send(request)
+
+    assert caught.value.retry_after_seconds == pytest.approx(100, abs=5)
+
+
 @pytest.mark.parametrize(("status", "sent"), [(307, "POST"), (308, "POST")])
 def test_a_post_stays_one_when_it_is_redirected(api: Api, status: int, sent: str) -> None:
     api.serve(lambda _: Response(status=status, headers={"Location": "/new"}))

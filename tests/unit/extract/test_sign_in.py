@@ -278,6 +278,17 @@ def test_requests_are_signed_as_aws_signs(
     assert seen.headers["Authorization"].endswith(check.signature(text, signed))
 
 
+def test_a_token_is_no_request_of_the_rate(server: Server) -> None:
+    """Another call would ask for a token first, too, and never come to a page."""
+    client = server.client(server.oauth(), call_budget={"max_requests_per_second": 0.01})
+
+    server.ask(client)
+    assert server.naps == []
+
+    server.ask(client)
+    assert [round(nap) for nap in server.naps] == [100]
+
+
 def test_the_server_of_tokens_counts_towards_the_budget(server: Server) -> None:
     client = server.client(server.oauth(), call_budget={"max_requests_per_run": 1})
 
