@@ -62,11 +62,16 @@ class Secrets:
 
     def redact(self, text: str) -> str:
         """Return a text with a mark in place of each secret, whatever its encoding."""
-        for value in sorted(self._known, key=len, reverse=True):
-            if len(value) >= LEAST:
-                for form, encoded in _forms(value):
-                    text = text.replace(encoded, f"<secret {self._known[value]}{form}>")
-        return text
+        marks = {
+            encoded: f"<secret {label}{form}>"
+            for value, label in self._known.items()
+            if len(value) >= LEAST
+            for form, encoded in _forms(value)
+        }
+        # All at once, the longest first: one secret may be part of another, or of a mark.
+        forms = sorted(marks, key=len, reverse=True)
+        pattern = "|".join(map(re.escape, forms))
+        return re.sub(pattern, lambda found: marks[found[0]], text) if forms else text
 
     def restore(self, text: str) -> str:
         """Return a text with the secrets of today in place of the marks.

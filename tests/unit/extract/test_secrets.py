@@ -6,6 +6,8 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from werkzeug import Request, Response
 
 from lakekit.config.auth import Secret
@@ -36,6 +38,38 @@ def test_a_secret_is_taken_out_in_each_of_its_forms_and_put_in_again(form: str) 
 
     assert "s3cret" not in redacted
     assert found.restore(redacted) == text
+
+
+@given(
+    st.lists(
+        st.text("abs/+ %secrtn<", min_size=4, max_size=9), min_size=1, max_size=3, unique=True
+    ),
+    st.lists(st.integers(0, 2) | st.text("abs/ ?=&", max_size=5), max_size=5),
+)
+def test_any_link_is_what_it_was_when_its_secrets_are_put_in_again(
+    values: list[str], parts: list[int | str]
+) -> None:
+    named = {f"n{number}": value for number, value in enumerate(values)}
+    found = Secrets(named.__getitem__)
+    for name in named:
+        found.text(Secret(name=name))
+    text = "".join(p if isinstance(p, str) else quote_plus(values[p % len(values)]) for p in parts)
+
+    redacted = found.redact(text)
+
+    assert found.restore(redacted) == text
+
+
+def test_a_secret_may_be_a_part_of_another_ones_name() -> None:
+    named = {"lakekit/shop": "s3cret-value", "user": "shop"}
+    found = Secrets(named.__getitem__)
+    for name in named:
+        found.text(Secret(name=name))
+
+    redacted = found.redact("https://shop.example/x?key=s3cret-value")
+
+    assert redacted == "https://<secret user#>.example/x?key=<secret lakekit/shop#>"
+    assert found.restore(redacted) == "https://shop.example/x?key=s3cret-value"
 
 
 def test_a_token_of_an_earlier_call_becomes_the_one_of_today() -> None:
