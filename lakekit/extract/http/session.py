@@ -70,6 +70,8 @@ class HttpSession:
             broken, refused = type(error).__name__, isinstance(error, ValueError)
         finally:
             self._deadline.stop()
+        if answer is None or self._deadline.passed:
+            self.close()  # the next request gets a connection of its own
         if self._deadline.passed:  # also if what came seems whole: headers that were cut do
             if answer and answer.large:
                 answer.large.close()
@@ -81,7 +83,7 @@ class HttpSession:
         return answer
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; another request opens new ones."""
         self._session.close()
 
     def _prepared(self, request: SourceRequest, sign_in: Prepare) -> "PreparedRequest":
