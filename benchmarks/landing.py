@@ -63,12 +63,24 @@ class FolderStore:
         path = self.folder / key
         return ObjectInfo(key, path.stat().st_size, "etag") if path.exists() else None
 
-    def put(self, key: str, body: bytes, *, if_absent: bool = False) -> str:
+    def put(
+        self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
+    ) -> str:
         path = self.folder / key
         if if_absent and path.exists():
             raise PreconditionFailedError(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
+        return "etag"
+
+    def put_file(self, key: str, file: BinaryIO, *, if_absent: bool = False) -> str:
+        path = self.folder / key
+        if if_absent and path.exists():
+            raise PreconditionFailedError(key)
+        file.seek(0)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as written:
+            shutil.copyfileobj(file, written)
         return "etag"
 
     def copy(self, source_key: str, key: str) -> None:

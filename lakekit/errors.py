@@ -2,8 +2,8 @@
 
 LakekitError
 ├── TransientError                    a retry can help
-│   ├── SourceUnavailableError        time-out, connection, 5xx
-│   ├── SourceThrottledError          429; carries retry_after_seconds
+│   ├── SourceUnavailableError        time-out, connection, 5xx, a body that was cut short
+│   ├── SourceThrottledError          429, or another sign that a limit is reached
 │   ├── StorageUnavailableError       object store or catalog time-out, throttling, 5xx
 │   ├── TableBusyError                another run or maintenance holds the table's lease
 │   └── CommitConflictError           lost an optimistic commit, as often as it is tried
@@ -14,7 +14,7 @@ LakekitError
     ├── UnknownSourceError            no such source, endpoint or table
     ├── SourceRejectedError           other 4xx, authentication, a foreign origin
     ├── SourceShapeError              a response lacks what the contract says, or pages loop
-    ├── CallBudgetExceededError       the call budget of one endpoint is used up
+    ├── CallBudgetExceededError       the call budget of one run is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── NewerDocumentError            a newer release wrote a document that this one cannot read
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
@@ -37,16 +37,20 @@ class TransientError(LakekitError):
     """A retry can help."""
 
 
-class SourceUnavailableError(TransientError):
-    """The source did not answer, or answered 5xx."""
-
-
-class SourceThrottledError(TransientError):
-    """The source answered 429 and wants a longer pause than this call can make."""
+class _SourceBusyError(TransientError):
+    """The source wants to be asked later; in how many seconds, if it says so."""
 
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class SourceUnavailableError(_SourceBusyError):
+    """The source did not answer, not to the end, or answered 5xx."""
+
+
+class SourceThrottledError(_SourceBusyError):
+    """A limit of the source is reached, and the pause is longer than a call can make."""
 
 
 class StorageUnavailableError(TransientError):

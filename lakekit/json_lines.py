@@ -28,7 +28,6 @@ WHOLE_PAIRS = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 HALF_PAIR = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_ESCAPES = re.compile(rf"(?:{WHOLE_PAIRS})|({HALF_PAIR})".encode())
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(rb"[0-9][0-9.eE+-]*")
 
@@ -92,27 +91,3 @@ def _is_beyond_limits(line: bytes) -> bool:
     return any(
         len(re.sub(rb"[^0-9]", b"", n)) > MOST_DIGITS for n in numbers if len(n) > MOST_DIGITS
     )
-
-
-class HiddenHalves:
-    """A JSON text in which a marker hides half pairs: a parser refuses the whole text for one.
-
-    text: what to parse. Its parts are restored to what was received.
-    """
-
-    def __init__(self, received: bytes) -> None:
-        self._marker = b""
-        self.text = received
-        if b"\\ud" in received or b"\\uD" in received:
-            number = 0
-            while (marker := b"<half pair %d>" % number) in received:
-                number += 1
-            self._marker = marker
-            self.text = _ESCAPES.sub(self._hide, received)
-
-    def _hide(self, found: re.Match[bytes]) -> bytes:
-        return self._marker + found[1][2:] if found[1] else found[0]
-
-    def restore(self, part: bytes) -> bytes:
-        """Return a part of the text as it was received."""
-        return part.replace(self._marker, b"\\u") if self._marker else part

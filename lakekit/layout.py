@@ -126,6 +126,11 @@ def run_key(run_id: str) -> str:
     return f"{RUNS}{_segment(run_id)}/run.json"
 
 
+def calls_key(run_id: str) -> str:
+    """Return the key of how many requests a run has sent to its source."""
+    return f"{RUNS}{_segment(run_id)}/calls.json"
+
+
 def plan_key(run_id: str) -> str:
     """Return the key of what PlanTables decided."""
     return f"{RUNS}{_segment(run_id)}/plan.json"

@@ -234,6 +234,8 @@ def _position(document: Any, path: Path) -> list[int]:
 def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
     """Return a hint at the field that was probably meant, searching all models below this one."""
     known = {name for each in _models_below(model, set()) for name in _field_names(each)}
+    if location[-1] in known:
+        return "; it has no meaning here"
     close = get_close_matches(str(location[-1]), sorted(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else "; remove it"
 

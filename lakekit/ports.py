@@ -48,6 +48,9 @@ class ObjectStore(Protocol):
     ) -> str:
         """Write the object and return its etag, or raise PreconditionFailedError."""
 
+    def put_file(self, key: str, file: BinaryIO, *, if_absent: bool = False) -> str:
+        """Write what a file holds from its beginning, piece by piece; otherwise as `put`."""
+
     def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
         """Yield the objects below a prefix in key order, the first `limit` of them."""
 

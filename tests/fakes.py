@@ -43,6 +43,10 @@ class MemoryObjectStore:
         self.modified[key] = self.now()
         return self._info(key).etag
 
+    def put_file(self, key: str, file: BinaryIO, *, if_absent: bool = False) -> str:
+        file.seek(0)
+        return self.put(key, file.read(), if_absent=if_absent)
+
     def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
         found = sorted(key for key in self.objects if key.startswith(prefix))
         for key in found[:limit]:

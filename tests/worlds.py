@@ -55,7 +55,7 @@ class Api:
     def __init__(self, server: HTTPServer) -> None:
         self.url = server.url_for("").rstrip("/")
         self.pages: dict[str, list[list[Any]]] = {}
-        self.faults: list[tuple[str, int, int]] = []
+        self.faults: list[tuple[str, int, int, dict[str, str]]] = []
         # Answers wait for it; a test may clear it.
         self.open = Event()
         self.open.set()
@@ -63,9 +63,12 @@ class Api:
         server.expect_request("/", method="GET")
         server.respond_nohandler = self.answer  # type: ignore[method-assign]
 
-    def break_page(self, table: str, page: int, status: int, *, times: int = 1) -> None:
+    def break_page(
+        self, table: str, page: int, status: int, *, times: int = 1, **headers: str
+    ) -> None:
         """Let a page answer with an error that many times."""
-        self.faults += [(table, page, status)] * times
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.faults += [(table, page, status, named)] * times
 
     def answer(self, request: Request, extra_message: str = "") -> Response:
         self.calls += 1
@@ -74,7 +77,7 @@ class Api:
         for fault in self.faults:
             if fault[:2] == (table, page):
                 self.faults.remove(fault)
-                return Response("no", fault[2])
+                return Response("no", fault[2], headers=fault[3])
         if table not in self.pages or request.headers.get("X-Api-Key") != "not-a-real-key":
             return Response("who?", 403)
         pages = self.pages[table]

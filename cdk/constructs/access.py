@@ -6,6 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 RESULTS = "runs/*/results/"
+CALLS = "runs/*/calls.json"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ BACKOFF, ROUTED = "index/backoff/", "index/routed/"
 HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
     "start_run": Access(read=("runs/",), write=("runs/", OPEN)),
-    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", PENDING)),
+    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", CALLS, PENDING)),
     "claim_landings": Access(read=("runs/", "leases/", BACKOFF), write=("runs/", "leases/")),
     "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),
     "plan_tables": Access(read=("raw/", "runs/", "tables/"), write=("runs/", "tables/")),

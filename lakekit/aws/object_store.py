@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from lakekit.aws.errors import translated
@@ -9,6 +10,9 @@ from lakekit.ports import ObjectInfo, ObjectNotFoundError, PreconditionFailedErr
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+# Of a multipart upload; S3 wants at least 5 MiB.
+PIECE = 8 * 1024 * 1024
 
 
 class S3ObjectStore:
@@ -64,6 +68,40 @@ class S3ObjectStore:
             if if_match is None:
                 raise
             raise PreconditionFailedError(f"{key}: removed") from error
+
+    def put_file(self, key: str, file: BinaryIO, *, if_absent: bool = False) -> str:
+        """Write what a file holds; a large one by a multipart upload."""
+        file.seek(0)
+        first = file.read(PIECE)
+        if len(first) < PIECE:
+            return self.put(key, first, if_absent=if_absent)
+        if if_absent and self.head(key):  # before all of it is sent
+            raise PreconditionFailedError(key)
+        with translated(key):
+            upload = self._client.create_multipart_upload(Bucket=self._bucket, Key=key)["UploadId"]
+        try:
+            return self._send_pieces(key, upload, first, file, if_absent=if_absent)
+        except BaseException:
+            with suppress(Exception):
+                self._client.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=upload)
+            raise
+
+    def _send_pieces(
+        self, key: str, upload: str, first: bytes, file: BinaryIO, *, if_absent: bool
+    ) -> str:
+        of_upload: Any = {"Bucket": self._bucket, "Key": key, "UploadId": upload}
+        parts: list[Any] = []
+        piece = first
+        with translated(key):
+            while piece:
+                number = len(parts) + 1
+                sent = self._client.upload_part(**of_upload, PartNumber=number, Body=piece)
+                parts.append({"PartNumber": number, "ETag": sent["ETag"]})
+                piece = file.read(PIECE)
+            condition: Any = {"IfNoneMatch": "*"} if if_absent else {}
+            return self._client.complete_multipart_upload(
+                **of_upload, **condition, MultipartUpload={"Parts": parts}
+            )["ETag"]
 
     def list(self, prefix: str, *, limit: int | None = None) -> Iterator[ObjectInfo]:
         """Yield the objects below a prefix in key order, the first `limit` of them."""

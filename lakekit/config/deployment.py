@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 
 from lakekit.config.environment import Environment, read_environments
 from lakekit.config.load import read_sources
-from lakekit.config.source import NoAuth, Source
+from lakekit.config.source import Source
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.models import Fault
 
@@ -21,14 +21,13 @@ def source_faults(source: Source, environments: Mapping[str, Environment]) -> It
     if source.schedule and source.schedule.time_zone not in _time_zones():
         zone = source.schedule.time_zone
         yield Fault(("schedule", "time_zone"), f"'{zone}' is not a time zone of the IANA database")
-    if isinstance(source.auth, NoAuth):
-        return
     for name, environment in environments.items():
-        secret = source.auth.secret.replace("{environment}", name)
-        if source.is_deployed_to(name) and not secret.startswith(environment.secrets):
-            yield Fault(
-                ("auth", "secret"), f"must begin with {environment.secrets} to be read in {name}"
-            )
+        if not source.is_deployed_to(name):
+            continue
+        for path, secret in source.secrets():
+            if not secret.name.replace("{environment}", name).startswith(environment.secrets):
+                must = f"must begin with {environment.secrets} to be read in {name}"
+                yield Fault(path, must)
 
 
 def environment_faults(environments: Iterable[Environment]) -> dict[str, Fault]:

@@ -13,6 +13,7 @@ from lakekit.contract.checks import (
     option_faults,
     table_faults,
 )
+from lakekit.contract.endpoint import endpoint_faults
 from lakekit.contract.sqltypes import parse_type
 from lakekit.models import Fault, Path, child
 
@@ -34,6 +35,8 @@ def document_faults(
     if isinstance(history, dict):
         yield from option_faults(options)
         yield from fit_faults(options, columns)
+    if isinstance(endpoint, dict):
+        yield from endpoint_faults(endpoint)
     if isinstance(history, dict) and isinstance(endpoint, dict):
         yield from extract_faults(endpoint.get("extract", "full"), options)
     partition_by = child(sound.get("table"), "partition_by") or []

@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import IO, Any, BinaryIO, cast
 
 from lakekit.contract.contract import Contract
+from lakekit.csv_records import csv_rows
 from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.json_lines import bounded_lines, is_blank, read_fields
-from lakekit.landing.csv import csv_rows
 from lakekit.landing.writer import Manifest, Part
 from lakekit.models import Model
 from lakekit.ports import ObjectNotFoundError, ObjectStore

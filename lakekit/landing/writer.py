@@ -1,9 +1,10 @@
 """Pages → objects, manifest, markers."""
 
+import tempfile
 import zlib
 from collections.abc import Iterable
-from hashlib import sha256
-from typing import Any, Literal
+from hashlib import file_digest, sha256
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
 from pydantic import AwareDatetime, Field
@@ -11,13 +12,17 @@ from pydantic import AwareDatetime, Field
 from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.documents import Document
-from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import HiddenHalves, refuse_long
+from lakekit.errors import LandingCorruptError
+from lakekit.json_lines import refuse_long
+from lakekit.json_spans import on_one_line
 from lakekit.landing.index import add_pending, is_indexed
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
 MAX_PART_BYTES = 64 * 1024 * 1024
+# Of a packed part; what is beyond is on disk until the part is put.
+MOST_IN_MEMORY = 4 * 1024 * 1024
+_PACKED_AT_ONCE = 256 * 1024
 
 
 class Part(Model):
@@ -105,49 +110,71 @@ class LandingWriter:
             refuse_long(len(line))
             if self._rows and self._size + len(line) > self._max_part_bytes:
                 self.flush()
-            self._packed += self._gzip.compress(line)
+            self._lines.append(line)
             self._rows += 1
             self._size += len(line)
+            self._unpacked += len(line)
+            if self._unpacked >= _PACKED_AT_ONCE:
+                self._pack()
+        self._pack()
 
     def flush(self) -> tuple[Part, ...]:
         """Finish the open part, if it holds anything, and return all parts."""
         if self._rows:
-            self._packed += self._gzip.flush()
-            body = bytes(self._packed)
-            key = self._put(body)
+            self._pack()
+            self._add(self._gzip.flush())
             self._parts.append(
                 Part(
-                    key=key,
+                    key=self._put(),
                     rows=self._rows,
-                    bytes=len(body),
-                    sha256=sha256(body).hexdigest(),
+                    bytes=self._packed,
+                    sha256=self._digest.hexdigest(),
                     uncompressed_bytes=self._size,
                 )
             )
+            self._file.close()
             self._open()
         return tuple(self._parts)
 
     def _open(self) -> None:
         # 31: a gzip frame; zlib writes its time as 0, so the same records make the same bytes.
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, 31)
-        self._packed = bytearray()
-        self._rows = 0
-        self._size = 0
+        self._file = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - until flush
+        self._digest = sha256()
+        self._lines: list[bytes] = []
+        self._rows = self._size = self._unpacked = self._packed = 0
 
-    def _put(self, body: bytes) -> str:
+    def _pack(self) -> None:
+        self._add(self._gzip.compress(b"".join(self._lines)))
+        self._lines.clear()
+        self._unpacked = 0
+
+    def _add(self, packed: bytes) -> None:
+        self._digest.update(packed)
+        self._file.write(packed)
+        self._packed += len(packed)
+
+    def _put(self) -> str:
         while True:
             key = layout.part_key(self._prefix, self._number)
             self._number += 1
+            self._file.seek(0)
             try:
-                self._store.put(key, body, if_absent=True)
+                self._store.put_file(key, cast(BinaryIO, self._file), if_absent=True)
             except PreconditionFailedError:
-                if self._store.get(key) != body:
+                if not self._is_equal(key):
                     continue
             return key
 
+    def _is_equal(self, key: str) -> bool:
+        with self._store.open(key) as stored:
+            return file_digest(cast(Any, stored), "sha256").digest() == self._digest.digest()
+
 
 def one_line(record: bytes) -> bytes:
-    r"""Return a record's JSON text without line breaks; every token stays as it was received.
+    r"""Return a record's text without line breaks; every token stays as it was received.
+
+    What is not JSON is not JSON afterwards.
 
     Example:
         >>> one_line(b'{"price":\n 12345678901234567890.10}')
@@ -155,11 +182,10 @@ def one_line(record: bytes) -> bytes:
     """
     if b"\n" not in record and b"\r" not in record:
         return record
-    hidden = HiddenHalves(record)
     try:
-        return hidden.restore(msgspec.json.format(hidden.text, indent=-1))
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise SourceShapeError(f"a record is not JSON: {error}") from error
+        return msgspec.json.format(record, indent=-1)
+    except (msgspec.DecodeError, RecursionError):
+        return on_one_line(record)
 
 
 def publish(store: ObjectStore, manifest: Manifest) -> str:

@@ -11,9 +11,9 @@ from typing import IO, Any, cast
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
+from lakekit.csv_records import csv_records
 from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
 from lakekit.json_lines import bounded_lines, is_blank
-from lakekit.landing.csv import csv_records
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import Flow, ObjectStore

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 
 from lakekit.config.load import read_source
-from lakekit.config.source import NoAuth
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 
 # The sandbox deploys the templates of this environment.
@@ -45,12 +44,11 @@ def search_path(project: Path) -> str:
 def example_secrets(key: str) -> dict[str, str] | None:
     """Return the secret of the example source by its name; None if the project has no example."""
     try:
-        auth = read_source(root() / "config", EXAMPLE).auth
+        source = read_source(root() / "config", EXAMPLE)
     except UnknownSourceError:
         return None
-    if isinstance(auth, NoAuth):
-        return {}
-    return {auth.secret.replace("{environment}", ENVIRONMENT): key}
+    named = [secret.name for _, secret in source.secrets()]
+    return {name.replace("{environment}", ENVIRONMENT): key for name in named}
 
 
 @cache

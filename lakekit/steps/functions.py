@@ -62,10 +62,16 @@ class OfRun(StepModel):
 
 
 class Continuation(StepModel):
-    """Where an extraction goes on: the key of its progress, and the pages it has so far."""
+    """Where and when an extraction goes on: the key of its progress, the pages it has so far.
+
+    wait_seconds: before the next call, as the source wants it.
+    waits: how many waits there were one after the other without a page.
+    """
 
     progress: Key
-    pages: Annotated[int, Field(ge=1)]
+    pages: Annotated[int, Field(ge=0)]
+    wait_seconds: Annotated[int, Field(ge=0)] = 0
+    waits: Annotated[int, Field(ge=0)] = 0
 
 
 class ExtractPages(OfRun):

@@ -35,7 +35,7 @@ def _extract_pages(world: "World", event: Event) -> Event:
     inject = partial(world.inject, step.run_id)
     api = Api(world.kernel.sleep, inject, world.random, world.weather, world.records)
     seconds = world.random.choice((10, 800, 800))
-    return extract_pages(step, world.store, lambda _: api, lambda: seconds).to_event()  # type: ignore[arg-type,return-value]
+    return extract_pages(step, world.store, lambda *_: api, lambda: seconds).to_event()  # type: ignore[arg-type,return-value]
 
 
 def _claim_landings(world: "World", event: Event) -> Event:

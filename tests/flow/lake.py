@@ -119,12 +119,25 @@ class Api:
                 (SourceThrottledError, SourceUnavailableError, SourceRejectedError)
             )
             self._inject(error.__name__)
-            raise error(request.url)
+            wants_a_pause = error is SourceThrottledError
+            raise error(request.url, 90.0) if wants_a_pause else error(request.url)
         body = {"items": self._records.make(self._kind, 2), "pages": 2}
-        return Answer(request.url, 200, {}, json.dumps(body).encode(), None)
+        return Answer(request.url, 200, {}, json.dumps(body).encode())
 
     def close(self) -> None:
         """Close nothing."""
+
+    def redact(self, value: Any) -> Any:
+        """Return the value: no secret is in it."""
+        return value
+
+    def restore(self, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+    def redacted_error(self, error: Exception) -> Exception:
+        """Return the error."""
+        return error
 
 
 def kind_of(lines: list[bytes]) -> str:

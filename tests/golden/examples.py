@@ -10,6 +10,7 @@ from lakekit.config.source import load_source
 from lakekit.config.workers import Workers
 from lakekit.contract.contract import load_contract
 from lakekit.documents import Document
+from lakekit.extract.call_budget import Calls
 from lakekit.health import Health, Maintained
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
@@ -53,11 +54,14 @@ SOURCE = load_source(
 source: shop
 description: A shop
 base_url: https://shop.example
-auth: {type: api_key, header: X-Key, secret: "lakekit/{environment}/shop"}
+auth:
+  - {type: api_key, header: X-Key, secret: {name: "lakekit/{environment}/shop", field: key}}
+  - {type: api_key, query: key, secret: "lakekit/{environment}/shop"}
 environments: [dev, prod]
 schedule: {expression: rate(1 hour), time_zone: Europe/London, flexible_minutes: 15}
 call_budget: {max_requests_per_run: 10, max_requests_per_second: 2}
 timeout_seconds: 20
+max_response_mb: 100
 """
 )
 ORDERS = load_contract(
@@ -68,8 +72,12 @@ description: Orders of the shop
 source: shop
 endpoint:
   path: /orders
-  params: {state: all}
+  params: {state: all, tag: [a, b]}
+  headers: {X-Version: "2"}
   records: $.items
+  absent_records: empty
+  errors: [$.errors]
+  may_ignore: [$.next]
   paginator: {type: page_number, page_param: p, first_page: 0, total_path: $.pages}
   extract: changes
 schema:
@@ -100,7 +108,21 @@ CLIENTS = load_contract(
     """
 contract: clients
 source: shop
-endpoint: {path: /clients, paginator: {type: offset, limit: 10, total_path: $.total}}
+endpoint:
+  path: "/clients/{environment}"
+  body: {json: {size: 10, since: "{run.started_at:unix}"}}
+  records: $.clients
+  shape: map
+  map_key: id
+  response: {format: json, charset: latin-1}
+  paginator:
+    type: cursor
+    cursor_path: $.next
+    cursor_param: $.after
+    end_values: [0, false]
+    total: {header: X-Total, counts: pages, changes: allowed}
+    end_statuses: [404]
+    following: {path: /clients/more, json: {size: 10}}
 schema: [{name: id, type: bigint}, {name: region, type: string}]
 history: {keys: [id, region], delete_scope: [region], max_deleted_ratio: 0.1}
 """
@@ -158,6 +180,7 @@ DOCUMENTS: tuple[Document, ...] = (
         pages=1, rows=2, format="csv", parts=(RECEIVED,), converted=(PART,),
     ),
     Progress(run_id="r-1", parts=(PART,), pages=4, resume={"page": 5}),
+    Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
     MergeScd2Result(table="orders", merges=(MERGED,), maintain=True),

@@ -58,6 +58,19 @@ def test_a_source_that_throttles_twice_is_asked_again(world):
 
 
 @pytest.mark.long
+def test_a_source_that_wants_long_pauses_is_waited_for_by_the_machine(world):
+    world.serve([ONE], [TWO], [THREE])
+    for page in (1, 2, 3):
+        world.api.break_page(world.table, page, 503, times=2, Retry_After="300")
+
+    outcome = world.load(1)
+
+    assert outcome.status == "SUCCEEDED"
+    assert world.api.calls == 9
+    assert [row[0] for row in world.rows()] == [1, 2, 3]
+
+
+@pytest.mark.long
 def test_a_record_that_breaks_the_contract_is_quarantined_and_the_rest_is_merged(world):
     world.serve([ONE, TWO, {"id": 3, "city": "x", "more": 1}, {"id": "three", "city": "x"}])
 

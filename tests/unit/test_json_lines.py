@@ -3,15 +3,12 @@
 import json
 import re
 
-import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lakekit.json_lines import (
     HALF_PAIR,
     WHOLE_PAIRS,
-    HiddenHalves,
     is_blank,
     read_fields,
 )
@@ -44,18 +41,3 @@ def test_a_half_pair_is_what_the_expressions_say(parts: list[str]) -> None:
     found = re.search(HALF_PAIR, re.sub(WHOLE_PAIRS, "_", text)) is not None
 
     assert found == cannot_be_utf8 == (read_fields(text.encode()) is None)
-
-
-@given(ESCAPES)
-def test_half_pairs_are_hidden_and_shown_again(parts: list[str]) -> None:
-    text = f'["{"".join(parts)}"]'.encode()
-
-    hidden = HiddenHalves(text)
-
-    (part,) = msgspec.json.decode(hidden.text, type=list[msgspec.Raw])
-    assert hidden.restore(bytes(part)) == text[1:-1]
-
-
-@pytest.mark.parametrize("line", [b'{"a":"\xff"}', b"not json"])
-def test_without_half_pairs_nothing_is_hidden(line: bytes) -> None:
-    assert HiddenHalves(line).text == line

@@ -1,5 +1,6 @@
 """One behaviour suite: the fake in memory and S3 as moto has it."""
 
+import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 from moto import mock_aws
 
+from lakekit.aws import object_store
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.errors import StorageUnavailableError
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
@@ -47,6 +49,37 @@ def test_gives_back_what_was_put(store: ObjectStore) -> None:
     with store.open("a/b") as stream:
         assert (stream.read(2), stream.read()) == (b"bo", b"dy")
     assert store.uri("a/b").endswith("a/b")
+
+
+@pytest.mark.parametrize("size", [0, 4, 5 << 20, (10 << 20) + 1])
+def test_writes_a_file_of_any_size_once(
+    store: ObjectStore, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "PIECE", 5 << 20)
+    body = bytes(range(256)) * (size // 256 + 1)
+
+    store.put_file("a", io.BytesIO(body[:size]))
+    store.put_file("b", io.BytesIO(body[:size]), if_absent=True)
+
+    assert store.get("a") == store.get("b") == body[:size]
+    with pytest.raises(PreconditionFailedError):
+        store.put_file("b", io.BytesIO(body), if_absent=True)
+    assert store.get("b") == body[:size]
+
+
+def test_an_upload_that_fails_leaves_nothing(
+    s3: "S3Client", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "SlowDown"}}, "UploadPart")
+
+    monkeypatch.setattr(object_store, "PIECE", 5 << 20)
+    monkeypatch.setattr(s3, "upload_part", fail)
+
+    with pytest.raises(StorageUnavailableError, match="a: SlowDown"):
+        S3ObjectStore("bucket", s3).put_file("a", io.BytesIO(b"x" * (6 << 20)))
+
+    assert not s3.list_multipart_uploads(Bucket="bucket").get("Uploads")
 
 
 def test_says_when_there_is_no_object(store: ObjectStore) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
+from lakekit.config.auth import ApiKeyAuth, Secret
 from lakekit.config.schedule import Schedule
-from lakekit.config.source import ApiKeyAuth, load_source
+from lakekit.config.source import load_source
 from lakekit.errors import InvalidContractError
 
 AIRPORTS = """
@@ -17,7 +18,8 @@ def test_loads_a_source_with_its_defaults() -> None:
     source = load_source(AIRPORTS)
 
     assert source.base_url == "http://127.0.0.1:8080/v1"
-    assert source.auth == ApiKeyAuth(type="api_key", header="X-Key", secret="lakekit/airports")  # noqa: S106
+    secret = Secret(name="lakekit/airports")
+    assert source.auth == (ApiKeyAuth(type="api_key", header="X-Key", secret=secret),)
     assert source.timeout_seconds == 30
     assert (
         load_source("source: s\nbase_url: https://a.org").call_budget.max_requests_per_run == 1000
@@ -69,9 +71,70 @@ def test_refuses_an_unknown_kind_of_auth() -> None:
 
 def test_a_secret_may_be_named_for_all_environments_and_by_no_other_placeholder() -> None:
     name = "lakekit/{environment}/airports"
-    auth = load_source(AIRPORTS.replace("lakekit/airports", f"'{name}'")).auth
+    source = load_source(AIRPORTS.replace("lakekit/airports", f"'{name}'"))
 
-    assert isinstance(auth, ApiKeyAuth)
-    assert auth.secret == name
+    assert [*source.secrets()] == [(("auth", "secret"), Secret(name=name))]
     with pytest.raises(InvalidContractError, match="secret"):
         load_source(AIRPORTS.replace("lakekit/airports", "'lakekit/{region}/airports'"))
+
+
+ALWAYS = "source: s\nbase_url: https://a.org\nauth: "
+
+
+@pytest.mark.parametrize(
+    "auth",
+    [
+        "{type: api_key, query: key, secret: n}",
+        "{type: api_key, cookie: c, secret: {name: n, field: a key}}",
+        "[{type: api_key, header: X-A, secret: a}, {type: api_key, header: X-B, secret: b}]",
+        "[{type: mutual_tls, certificate: a, private_key: b}, {type: bearer, secret: c}]",
+        "{type: basic, username: {name: n, field: user}, secret: n}",
+        "{type: oauth2_client_credentials, token_url: https://b.org/t/, client_id: i, "
+        "client_secret: n, scopes: [a], params: {audience: x}}",
+        "{type: oauth2_refresh_token, token_url: https://b.org/t, client_id: i, refresh_token: n}",
+        "{type: jwt_bearer, token_url: https://b.org/t, issuer: i, private_key: n}",
+        "{type: sigv4, region: eu-central-1}",
+    ],
+)
+def test_takes_each_way_to_sign_in(auth: str) -> None:
+    source = load_source(ALWAYS + auth)
+
+    assert load_source(ALWAYS + auth) == source.model_validate(source.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("auth", "fault"),
+    [
+        ("{type: api_key, query: a, cookie: b, secret: n}", "auth: a key is in a header, in the"),
+        ("[{type: bearer, secret: a}, {type: basic, username: u, secret: b}]",
+         "auth: two ways to sign in write the header Authorization"),
+        ("[{type: api_key, header: X-A, secret: a}, {type: api_key, header: x-a, secret: b}]",
+         "auth: two ways to sign in write the header X-A"),
+        ("{type: bearer, secret: {name: n, fild: x}}", "auth.secret.fild: unknown field; did you"),
+        ("{type: bearer, secret: 'a b'}", "auth.secret: String should match"),
+        ("{type: basic, username: 1, secret: n}", "auth.username: must be text, but YAML reads"),
+        ("{type: oauth2_client_credentials, token_url: http://b.org, client_id: i, "
+         "client_secret: n}", "auth.token_url: must use https"),
+        ("{type: jwt_bearer, issuer: i, private_key: n}", "auth: without token_url, audience"),
+        ("{type: sigv4, region: eu-central-1, access_key_id: a}", "auth: access_key_id and secret"),
+        ("{type: bearer}", "auth.secret: Field required"),
+    ],
+)  # fmt: skip
+def test_names_what_is_wrong_with_a_way_to_sign_in(auth: str, fault: str) -> None:
+    with pytest.raises(InvalidContractError) as caught:
+        load_source(ALWAYS + auth)
+
+    [line] = str(caught.value).splitlines()
+    assert line.startswith(f"source: {fault}")
+
+
+def test_each_secret_must_be_one_that_a_function_may_read() -> None:
+    source = load_source(
+        ALWAYS + "[{type: mutual_tls, certificate: a, private_key: b},"
+        " {type: basic, username: {name: c, field: u}, secret: d}]"
+    )
+
+    assert [(path, secret.name) for path, secret in source.secrets()] == [
+        (("auth", 0, "certificate"), "a"), (("auth", 0, "private_key"), "b"),
+        (("auth", 1, "username"), "c"), (("auth", 1, "secret"), "d"),
+    ]  # fmt: skip

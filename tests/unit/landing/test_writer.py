@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import LONGEST_LINE
+from lakekit.json_lines import LONGEST_LINE, read_fields
 from lakekit.landing.index import PENDING, oldest, remove_entry
 from lakekit.landing.writer import (
     LandingWriter,
@@ -49,7 +49,7 @@ def test_lands_every_record_with_its_exact_text() -> None:
 
 
 def test_lands_a_record_that_is_no_text_on_one_line() -> None:
-    assert one_line(b'{"a":\n"\\ud83d\\ud83d\\ude00\xff"}') == b'{"a":"\\ud83d\\ud83d\\ude00\xff"}'
+    assert one_line(b'{"a":\n"\\ud83d\\ud83d\\ude00\xff"}') == b'{"a": "\\ud83d\\ud83d\\ude00\xff"}'
 
 
 def test_cuts_parts_at_their_uncompressed_size() -> None:
@@ -138,9 +138,18 @@ def test_pulls_any_record_into_one_line_without_touching_a_token(
     assert json.loads(bytes(fields["v"])) == value
 
 
-def test_refuses_a_broken_record_with_line_breaks() -> None:
-    with pytest.raises(SourceShapeError):
-        one_line(b'{"a":\n nope}')
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        (b'{"a":\n nope}', b'{"a": nope}'),
+        (b'{"a": 1\r\n2}', b'{"a": 1 2}'),
+        (b'{"a": "x\r\ny"\n}', b'{"a": "x\v\vy" }'),
+        (b'{"a": NaN,\n\n "b": "\\"\n"}', b'{"a": NaN, "b": "\\"\v"}'),
+    ],
+)
+def test_what_is_no_record_is_none_on_one_line_either(record: bytes, line: bytes) -> None:
+    assert one_line(record) == line
+    assert read_fields(line) is None
 
 
 def test_publishes_the_manifest_then_its_marker_then_the_index_and_again_without_harm() -> None:

@@ -11,7 +11,7 @@ from lakekit.config.source import Source, load_source
 from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError
-from lakekit.extract import Answer, SourceRequest
+from lakekit.extract import Answer, RunLimits, SourceRequest
 from lakekit.landing.writer import LandingWriter, Manifest, Request, publish
 from lakekit.ports import Flow
 from lakekit.runs.documents import (
@@ -76,23 +76,36 @@ class Api:
         self.faults = dict(faults or {})
         self.asked: list[int] = []
         self.calls = 0
+        self.limits: RunLimits | None = None
 
-    def __call__(self, source: Source) -> "Api":
+    def __call__(self, source: Source, limits: RunLimits) -> "Api":
         self.calls = 0
+        self.limits = limits
         return self
 
     def send(self, request: SourceRequest) -> Answer:
         page = int(dict(request.params)["page"])
+        if self.limits and self.limits.count_request:
+            self.limits.count_request()
         self.asked.append(page)
         self.calls += 1
         if page in self.faults:
             raise self.faults.pop(page)
         items = [{"id": 2 * page + n, "price": 1.5} for n in range(2)]
-        body = json.dumps({"items": items, "pages": self.pages})
-        return Answer(request.url, 200, {}, body.encode(), None)
+        body = json.dumps({"items": items, "pages": self.pages}).encode()
+        return Answer(request.url, 200, {}, body)
 
     def close(self) -> None:
         pass
+
+    def redact(self, value: Any) -> Any:
+        return value
+
+    def restore(self, value: Any) -> Any:
+        return value
+
+    def redacted_error(self, error: Exception) -> Exception:
+        return error
 
 
 class Catalog:

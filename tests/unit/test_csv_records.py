@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from lakekit.contract.contract import Column
+from lakekit.csv_records import csv_records
 from lakekit.errors import SourceShapeError
 from lakekit.json_lines import read_fields
-from lakekit.landing.csv import csv_records
 from tests.unit.runs.kit import contract
 
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,18 @@ _NESTED = {"array", "map", "struct"}
 _TEXT = SqlType("string")
 
 
-def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
+class Dialect(NamedTuple):
+    """How a CSV text is written; `columns` are its names if no header has them."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    columns: tuple[str, ...] | None = None
+
+
+PLAIN = Dialect()
+
+
+def csv_records(stream: IO[bytes], contract: Contract, dialect: Dialect = PLAIN) -> Iterator[bytes]:
     """Yield the JSON text of every row, with the types of the contract; an empty cell is null.
 
     A cell that is not of its column's type stays text. A row that does not fit the header, or is
@@ -37,8 +48,8 @@ def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     types = {column.name: column.sql_type for column in contract.columns}
     try:
-        rows = csv_rows(text)
-        header = next(rows, [])
+        rows = csv_rows(text, dialect)
+        header = next(rows, []) if dialect.columns is None else list(dialect.columns)
         if len(set(header)) < len(header):
             raise SourceShapeError("a name stands twice in the header of the CSV")
         if not all(map(_is_unicode, header)):
@@ -52,17 +63,36 @@ def csv_records(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
         text.detach()  # the stream's owner closes it
 
 
+def csv_header(stream: IO[bytes], dialect: Dialect = PLAIN) -> list[str]:
+    """Return the names of the columns of a CSV text.
+
+    Raises:
+        SourceShapeError: It is not CSV.
+    """
+    if dialect.columns is not None:
+        return list(dialect.columns)
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    try:
+        return next(csv_rows(text, dialect), [])
+    except csv.Error as error:
+        raise SourceShapeError(f"not CSV: {error}") from error
+    finally:
+        text.detach()
+
+
 def _record(header: list[str], row: list[str], types: dict[str, SqlType]) -> bytes:
     if len(row) != len(header) or not all(map(_is_unicode, row)):
         return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape")
     cells = zip(header, row, strict=True)
-    return msgspec.json.encode({name: _value(cell, types.get(name, _TEXT)) for name, cell in cells})
+    return msgspec.json.encode(
+        {name: json_value(cell, types.get(name, _TEXT)) for name, cell in cells}
+    )
 
 
-def _value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:
+def json_value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:
     """Return a cell as JSON of its type if it can be that, else as text.
 
-    >>> [_value(cell, SqlType("double")) for cell in ("", "n/a")]
+    >>> [json_value(cell, SqlType("double")) for cell in ("", "n/a")]
     [None, 'n/a']
     """
     plain = cell.strip()
@@ -106,7 +136,7 @@ class _Lines:
         return line
 
 
-def csv_rows(text: IO[str]) -> Iterator[list[str]]:
+def csv_rows(text: IO[str], dialect: Dialect = PLAIN) -> Iterator[list[str]]:
     """Yield the rows of a CSV text.
 
     A quote that is never closed would bring a whole file into memory: a row has a limit.
@@ -117,6 +147,7 @@ def csv_rows(text: IO[str]) -> Iterator[list[str]]:
     """
     csv.field_size_limit(LONGEST_LINE)
     lines = _Lines(text)
-    for row in csv.reader(lines, strict=True):
+    rows = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+    for row in rows:
         lines.size = 0
         yield row

@@ -1,0 +1,100 @@
+"""Placeholders in what is asked of a source: `{run.started_at}`, `{environment}` and the like."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+# Doubled braces are those of the text itself: {{name}} is {name}. Other braces are text.
+_PLACEHOLDER = re.compile(r"\{(\{[^{}]*\})\}|\{([A-Za-z_][\w.]*)(?::([^{}]*))?\}")
+
+
+def _whole_seconds(time: datetime) -> datetime:
+    return time.astimezone(UTC).replace(microsecond=0)
+
+
+def _seconds(time: datetime) -> int:
+    return int(_whole_seconds(time).timestamp())
+
+
+# Times are rounded down: what is asked for up to a time is asked for again, not left out.
+FORMATS: Mapping[str, Callable[[datetime], str]] = {
+    "iso": lambda time: _whole_seconds(time).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    "date": lambda time: time.astimezone(UTC).date().isoformat(),
+    "unix": lambda time: str(_seconds(time)),
+    "unix_ms": lambda time: str(_seconds(time) * 1000 + time.astimezone(UTC).microsecond // 1000),
+}
+
+
+@dataclass(frozen=True)
+class RunValues:
+    """What placeholders stand for in one run."""
+
+    started_at: datetime
+    extraction_time: datetime
+    environment: str
+
+
+_VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
+    "run.started_at": lambda values: values.started_at,
+    "run.extraction_time": lambda values: values.extraction_time,
+    "environment": lambda values: values.environment,
+}
+_TIMES = ("run.started_at", "run.extraction_time")
+
+
+def fill(text: str, values: RunValues) -> str:
+    """Return a text with its placeholders replaced.
+
+    Example:
+        >>> now = datetime(2026, 1, 31, 6, 30, tzinfo=UTC)
+        >>> values = RunValues(now, now, "dev")
+        >>> fill("{environment} {run.started_at} {run.started_at:unix} {{x}} {5}", values)
+        'dev 2026-01-31T06:30:00Z 1769841000 {x} {5}'
+    """
+
+    def value_of(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[1]
+        value = _VALUES[found[2]](values)
+        return value if isinstance(value, str) else FORMATS[found[3] or "iso"](value)
+
+    return _PLACEHOLDER.sub(value_of, text)
+
+
+def placeholder_faults(text: str) -> list[str]:
+    """Return what is wrong with the placeholders of a text."""
+    return [
+        fault
+        for found in _PLACEHOLDER.finditer(text)
+        if not found[1] and (fault := _fault(found[2], found[3]))
+    ]
+
+
+def _fault(name: str, form: str | None) -> str | None:
+    if name not in _VALUES:
+        close = get_close_matches(name, _VALUES, n=1)
+        hint = f"did you mean {{{close[0]}}}?" if close else f"known are {_list(_VALUES)}"
+        return f"{{{name}}} is no placeholder; {hint} Write {{{{{name}}}}} for the text itself"
+    if form is not None and name not in _TIMES:
+        return f"{{{name}}} has no format; leave out :{form}"
+    if form is not None and form not in FORMATS:
+        return f"{{{name}:{form}}} has no format that is known: {', '.join(FORMATS)}"
+    return None
+
+
+def _list(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names) + "."
+
+
+def _is_template(text: str) -> str:
+    if faults := placeholder_faults(text):
+        raise ValueError("; ".join(faults))
+    return text
+
+
+Template = Annotated[str, AfterValidator(_is_template)]

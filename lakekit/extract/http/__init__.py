@@ -1,0 +1,1 @@
+"""One request to a source: signed in, within its bounds, and what its answer says of waiting."""
