@@ -46,7 +46,7 @@ def csv_records(stream: IO[bytes], contract: Contract, dialect: Dialect = PLAIN)
     """
     # Bytes that are not UTF-8 survive as lone surrogates and are found again in `_record`.
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
-    types = {column.name: column.sql_type for column in contract.columns}
+    types = contract.field_types
     try:
         rows = csv_rows(text, dialect)
         header = next(rows, []) if dialect.columns is None else list(dialect.columns)

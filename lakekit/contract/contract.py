@@ -15,6 +15,7 @@ from lakekit.contract.checks import (
 )
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
+from lakekit.contract.fields import FieldPath, Steps, field_steps, types_by_field
 from lakekit.contract.history import History, Ratio
 from lakekit.contract.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.contract.sqltypes import SqlType, parse_type
@@ -30,13 +31,17 @@ RESERVED = {
 
 
 class Column(Model):
-    """One column; `type` is any Spark SQL DDL type."""
+    """One column; `type` is any Spark SQL DDL type.
+
+    from_: the field of a record that it is read from, if that has another name.
+    """
 
     name: ColumnName
     type: str
     required: bool = False
     description: str = ""
     renamed_from: ColumnName | None = None
+    from_: FieldPath | None = Field(default=None, alias="from")
 
     @field_validator("type")
     @classmethod
@@ -54,6 +59,11 @@ class Column(Model):
     def sql_type(self) -> SqlType:
         """The parsed type."""
         return parse_type(self.type)
+
+    @property
+    def steps(self) -> Steps:
+        """The names that lead from a record to its field."""
+        return field_steps(self.from_) if self.from_ else (self.name,)
 
 
 class Quality(Model):
@@ -133,6 +143,16 @@ class Contract(FileModel):
     def keys(self) -> tuple[str, ...]:
         """The natural key."""
         return self.history.keys
+
+    @property
+    def key_steps(self) -> tuple[Steps, ...]:
+        """Where a record has its natural key."""
+        return tuple(self.column(name).steps for name in self.keys)
+
+    @property
+    def field_types(self) -> dict[str, SqlType]:
+        """The type of each field of a record that a column is read from; see `types_by_field`."""
+        return types_by_field([(column.steps, column.sql_type) for column in self.columns])
 
     @property
     def stored(self) -> tuple[Column, ...]:

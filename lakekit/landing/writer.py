@@ -63,6 +63,11 @@ class Manifest(Document):
         """The landing's folder."""
         return layout.raw_prefix(self.source, self.endpoint, self.extraction_time)
 
+    @property
+    def merged(self) -> tuple[Part, ...]:
+        """The objects that a merge reads."""
+        return self.parts if self.format == "ndjson" else self.converted
+
 
 class Progress(Document):
     """How far the extraction of a run got: its finished parts, and where to go on."""

@@ -11,9 +11,9 @@ from lakekit.config.workers import Workers
 from lakekit.contract.contract import load_contract
 from lakekit.documents import Document
 from lakekit.health import Health, Maintained
+from lakekit.landing.census import Verdict
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
-from lakekit.landing.validate import Verdict
 from lakekit.landing.writer import Manifest, Part, Progress, Request
 from lakekit.local.files import LandedFile
 from lakekit.local.landing import LandedRun
@@ -78,7 +78,7 @@ endpoint:
   extract: changes
 schema:
   - {name: id, type: bigint, required: true, description: Its number}
-  - {name: at, type: timestamp}
+  - {name: at, type: timestamp, from: $.meta.at}
   - {name: state, type: string, renamed_from: status}
   - {name: op, type: string}
 history:
