@@ -16,6 +16,7 @@ from lakekit.contract.checks import (
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.fields import FieldPath, Steps, field_steps, types_by_field
+from lakekit.contract.files import Files, file_faults
 from lakekit.contract.history import History, Ratio
 from lakekit.contract.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.contract.sqltypes import SqlType, parse_type
@@ -122,6 +123,7 @@ class Contract(FileModel):
     quality: Quality = Quality()
     table: Table = Table()
     maintenance: Maintenance = Maintenance()
+    files: Files = Files()
 
     @model_validator(mode="after")
     def _columns_agree(self) -> Self:
@@ -129,7 +131,10 @@ class Contract(FileModel):
         split = table_faults(self.table.partition_by, types, history.except_columns)
         extract = extract_faults(self.endpoint.extract, vars(history))
         faults = [*column_faults(types), *history_faults(history, self.columns), *extract]
-        refuse([*faults, *split])
+        given = self.files.model_dump(exclude_unset=True, exclude_none=True)
+        fields = [column.steps for column in self.columns]
+        files = file_faults(given, self.endpoint.extract, vars(history), fields)
+        refuse([*faults, *split, *files])
         return self
 
     @classmethod

@@ -6,6 +6,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.paths import path_of
 from lakekit.contract.fields import Steps
 from lakekit.json_lines import object_fields, value_along
+from lakekit.landing.parquet import Footer
 from lakekit.models import Model
 
 MAX_UNKNOWN_FIELDS = 100
@@ -65,6 +66,15 @@ class Census:
             names.see((object_fields(text) or () if text else ()) if steps else record)
         if any(value_along(record, key) in (None, _NULL) for key in self._keys):
             self.missing_keys += 1
+
+    def add_footer(self, footer: Footer) -> None:
+        """Count a Parquet file by its footer: its values are looked at by the merge alone."""
+        self.rows += footer.rows
+        self._objects[()].see(footer.columns)
+        # What is within a column is not known here.
+        for steps, names in self._objects.items():
+            if steps and steps[0] in footer.columns:
+                names.see(names.known)
 
     def verdict(self, run_id: str, source: str, endpoint: str) -> Verdict:
         """Return the counts as a result."""

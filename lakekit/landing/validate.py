@@ -12,6 +12,7 @@ from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SourceShapeError
 from lakekit.json_lines import bounded_lines, is_blank, read_fields
 from lakekit.landing.census import Census, Verdict
+from lakekit.landing.parquet import read_footer
 from lakekit.landing.writer import Manifest, Part
 from lakekit.ports import ObjectNotFoundError, ObjectStore
 
@@ -48,15 +49,18 @@ def validate_landing(store: ObjectStore, manifest: Manifest, contract: Contract)
         LandingCorruptError: An object is missing, or its bytes or rows differ from the manifest.
         SourceShapeError: A record is longer than one may be.
     """
-    census = Census(contract)
+    census, merged = Census(contract), {*manifest.merged}
     for part in dict.fromkeys((*manifest.parts, *manifest.merged)):
-        counts = census if part in manifest.merged else None
+        counts = part in merged
         before = census.rows
         with _naming(part), store.open(part.key) as stream:
             tally = Tally(stream)
             buffered = io.BufferedReader(tally)
-            for record in _records(_unpacked(buffered, part.key)) if counts else ():
-                census.add(record)
+            if counts and manifest.format == "parquet":
+                census.add_footer(read_footer(cast(IO[bytes], buffered)))
+            elif counts:
+                for record in _records(_unpacked(buffered, part.key)):
+                    census.add(record)
             while buffered.read(1 << 20):
                 pass
         if (tally.size, tally.digest.hexdigest()) != (part.bytes, part.sha256):

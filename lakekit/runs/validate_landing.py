@@ -86,6 +86,6 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
 
 def as_merged(manifest: Manifest) -> Manifest:
     """Return a manifest of the objects that a merge reads."""
-    if manifest.format == "ndjson":
+    if manifest.format in ("ndjson", "parquet"):
         return manifest
     return manifest.model_copy(update={"parts": manifest.merged, "format": "ndjson"})

@@ -80,7 +80,7 @@ schema:
   - {name: id, type: bigint, required: true, description: Its number}
   - {name: at, type: timestamp, from: $.meta.at}
   - {name: state, type: string, renamed_from: status}
-  - {name: op, type: string}
+  - {name: op, type: string, from: Op}
 history:
   keys: [id]
   sequence_by: at
@@ -94,6 +94,8 @@ history:
   new_column: reversion
 quality: {max_rejected_ratio: 0.5}
 table: {partition_by: ["days(at)"], properties: {owner: shop}}
+files:
+  {charset: cp1252, delimiter: ";", quote: "~", columns: [id, Op], null_value: "-", changes: dms}
 maintenance:
   target_file_size_mb: 64
   small_files_threshold: 6
