@@ -1,7 +1,7 @@
 """Envelopes of Debezium → records: the row that a change left, or that it deleted.
 
-The fields of the envelope are beside those of the row, with two underscores in front, as Debezium's
-own `ExtractNewRecordState` has them: `__op`, `__ts_ms`, `__source`. `__time` is the time at which
+The fields of the envelope follow those of the row, with two underscores in front, as Debezium's own
+`ExtractNewRecordState` has them: `__op`, `__ts_ms`, `__source`. `__time` is the time at which
 the source made the change, as a text.
 """
 

@@ -8,7 +8,7 @@ https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thr
 from typing import IO, Any, NamedTuple
 
 from lakekit.contract.contract import Contract
-from lakekit.csv_records import refuse_header
+from lakekit.csv_records import PLAIN, Dialect, refuse_header
 from lakekit.errors import SourceShapeError
 
 MAGIC = b"PAR1"
@@ -60,13 +60,13 @@ def read_footer(stream: IO[bytes]) -> Footer:
         raise SourceShapeError("the footer of the Parquet file cannot be read") from error
 
 
-def refuse_footer(footer: Footer, contract: Contract) -> None:
+def refuse_footer(footer: Footer, contract: Contract, dialect: Dialect = PLAIN) -> None:
     """Refuse a file that lacks a key, or of which a merge would not read the values as they are.
 
     Raises:
         SourceShapeError: It is such a file.
     """
-    refuse_header(footer.columns, contract, what="Parquet file")
+    refuse_header(footer.columns, contract, dialect, what="Parquet file")
     faults = [f"{path} is {kind}" for path, kind in footer.faults.items()]
     for column in contract.columns:
         if column.steps[0] in footer.binary and column.sql_type.name != "binary":

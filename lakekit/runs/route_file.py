@@ -14,6 +14,7 @@ from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceE
 from lakekit.landing.parquet import read_footer, refuse_footer
 from lakekit.landing.received import (
     Form,
+    dialect_of,
     form_of,
     format_of,
     is_converted,
@@ -190,7 +191,7 @@ def _count(stream: IO[bytes], reading: _Reading, writer: LandingWriter | None) -
     name, form, contract = reading
     if form.format == "parquet":
         footer = read_footer(stream)
-        refuse_footer(footer, contract)
+        refuse_footer(footer, contract, dialect_of(contract, name))
         return footer.rows, footer.bytes
     rows = 0
     packed = gzip.GzipFile(fileobj=stream) if form.packed else stream
