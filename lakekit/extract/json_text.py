@@ -1,6 +1,7 @@
 """A JSON text by its paths: values are cut out of it, never parsed and printed again."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ _ANY = msgspec.json.Decoder(msgspec.Raw)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _KINDS = {b"{": "an object", b"[": "a list", b'"': "a text", b"n": "null"}
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+# Names of an object, up to which counting each is faster than to cut it by its brackets.
+MOST_COUNTED = 100
 Steps = tuple[Step | type[Every], ...]
 
 
@@ -36,6 +39,15 @@ def is_empty(text: bytes) -> bool:
     return text in (b"null", b"false", b"0", b'""')
 
 
+def is_json(text: bytes) -> bool:
+    """Say whether a text is JSON that a strict parser reads."""
+    try:
+        _ANY.decode(text)
+    except _UNREADABLE:
+        return False
+    return True
+
+
 class JsonText:
     """The JSON text of an answer.
 
@@ -52,6 +64,7 @@ class JsonText:
         self.text = text.removeprefix(BYTE_ORDER_MARK.encode()).strip(_BLANK)
         self._fields: dict[Steps, dict[str, bytes]] = {}
         self._items: dict[Steps, list[bytes]] = {}
+        self._doubles: dict[Steps, set[str]] = {}
         if self.text.startswith(b"{"):
             self.fields(())
         elif self.text.startswith(b"["):
@@ -81,12 +94,11 @@ class JsonText:
 
     def field(self, above: Steps, name: str) -> bytes | None:
         """Return the text of one field of the object at a path."""
-        fields, text = self.fields(above), self.at(above) or b""
-        if name in fields and _may_be_twice(text, fields, name):
-            names = [each for each, _ in named_spans(text)]
-            if names.count(name) > 1:
-                raise SourceShapeError(f"the answer has {path_of((*above, name))} twice")
-        return fields.get(name)
+        if above not in self._doubles:
+            self._doubles[above] = _doubled_names(self.at(above) or b"", self.fields(above))
+        if name in self._doubles[above]:
+            raise SourceShapeError(f"the answer has {path_of((*above, name))} twice")
+        return self.fields(above).get(name)
 
     def fields(self, steps: Steps) -> dict[str, bytes]:
         """Return the text of each field of the object at a path."""
@@ -185,13 +197,26 @@ def _no_span(_: bytes) -> Any:
     raise ValueError("neither an object nor a list")
 
 
-def _may_be_twice(text: bytes, fields: dict[str, bytes], name: str) -> bool:
-    """Say whether an object may have a name twice: a parser keeps the last value alone."""
+def _doubled_names(text: bytes, fields: dict[str, bytes]) -> set[str]:
+    """Return the names that an object has twice: a parser keeps the last value alone."""
     written = sum(len(msgspec.json.encode(each)) + len(value) for each, value in fields.items())
     if len(text) == written + 2 * len(fields) + 1:  # with colons, commas and brackets
-        return False
-    quoted = msgspec.json.encode(name)
-    if text.count(quoted) > fields[name].count(quoted) + 1:
-        return True
-    # A name may be written with escapes.
-    return text.count(b"\\u") > sum(value.count(b"\\u") for value in fields.values())
+        return set()
+    around = _without_largest(text, fields)
+    # Unless a name is written with escapes, it is around the largest value as often as it is there.
+    if (
+        len(fields) < MOST_COUNTED
+        and b"\\u" not in around
+        and all(around.count(msgspec.json.encode(name)) == 1 for name in fields)
+    ):
+        return set()
+    names = Counter(name for name, _ in named_spans(text))
+    return {name for name, times in names.items() if times > 1}
+
+
+def _without_largest(text: bytes, fields: dict[str, bytes]) -> bytes:
+    """Return an object without the text of its largest value, which is that of its records."""
+    largest = max(fields.values(), key=len, default=b"")
+    at = text.find(largest[:100])
+    end = at + len(largest)
+    return text[:at] + text[end:] if text[at:end] == largest else text

@@ -26,7 +26,7 @@ from lakekit.extract.pagination import (
 )
 from lakekit.extract.records import Content, read_content
 from lakekit.extract.requests import Position, Requests, end_statuses
-from lakekit.extract.signs import Read, Sign, find_signs
+from lakekit.extract.signs import Read, Sign, find_signs, partial_signs
 from lakekit.json_lines import value_along
 from lakekit.models import Model
 
@@ -116,6 +116,7 @@ class _Walk:
         self._contract = contract
         self._endpoint = contract.endpoint
         self._paginator = contract.endpoint.paginator
+        self._steps = path_steps(contract.endpoint.records)
         self._client = client
         self._requests = Requests(source.base_url, contract.endpoint, values)
 
@@ -132,6 +133,7 @@ class _Walk:
         so_far = self._so_far(state, position, records, new)
         seen = Seen(answer, content, position, pages, so_far, new, total, self._base_url)
         following = next_position(self._paginator, seen)
+        self._refuse_partial(seen)
         found = self._signs(seen) if self._is_searched(following, pages) else []
         signs = [sign for sign in found if sign.number is None]
         if not records:
@@ -268,14 +270,23 @@ class _Walk:
             )
         return state
 
+    def _refuse_partial(self, seen: Seen) -> None:
+        found = self._not_ignored(partial_signs(seen.content.text, self._steps))
+        if found:
+            names = ", ".join(sign.name for sign in found)
+            raise SourceShapeError(
+                f"page {seen.pages} is not whole: {'; '.join(map(str, found))}. If the source says "
+                f"so wrongly, may_ignore: [{names}]"
+            )
+
     def _signs(self, seen: Seen) -> list[Sign]:
-        steps = path_steps(self._endpoint.records)
-        found = find_signs(
-            seen.answer, seen.content.text, steps,
-            {_normal(name) for name in declared_by(self._paginator)},
-        )  # fmt: skip
+        declared = {_normal(name) for name in declared_by(self._paginator)}
+        found = find_signs(seen.answer, seen.content.text, self._steps, declared)
+        return self._not_ignored(found)
+
+    def _not_ignored(self, signs: list[Sign]) -> list[Sign]:
         ignored = [_normal(name) for name in self._endpoint.may_ignore]
-        return [sign for sign in found if not any(_covers(name, sign.name) for name in ignored)]
+        return [sign for sign in signs if not any(_covers(name, sign.name) for name in ignored)]
 
 
 def _is_repealed(sign: Sign, seen: Seen) -> bool:

@@ -6,6 +6,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from lakekit.contract.endpoint.answer import charset_named
 from lakekit.errors import SourceShapeError
@@ -26,7 +27,14 @@ _MARKS = {
 _UTF8 = ("utf-8", "ascii")
 
 
-def texts_of(answer: Answer, charset: str | None = None) -> Iterator[bytes]:
+class Text(NamedTuple):
+    """A text; `is_decoded` if it is UTF-8 by what was declared, or by a mark at its beginning."""
+
+    body: bytes
+    is_decoded: bool
+
+
+def texts_of(answer: Answer, charset: str | None = None) -> Iterator[Text]:
     """Yield the texts of an answer in UTF-8: one, or each file of a zip archive.
 
     A gzip or zip file in the body is unpacked. Bytes that are declared as UTF-8 are as they came.
@@ -42,7 +50,8 @@ def texts_of(answer: Answer, charset: str | None = None) -> Iterator[bytes]:
     kind = answer.headers.get("Content-Type", "")
     declared = charset or charset_of(kind)
     for part in _files(answer.body):
-        yield decoded(part, declared)
+        is_decoded = declared is not None or part.startswith(tuple(_MARKS))
+        yield Text(decoded(part, declared), is_decoded)
 
 
 def charset_of(content_type: str) -> str | None:

@@ -20,11 +20,12 @@ from lakekit.extract.json_text import (
     Steps,
     UnreadableError,
     is_empty,
+    is_json,
     kind_of,
     value_of,
     values_along,
 )
-from lakekit.extract.payload import texts_of
+from lakekit.extract.payload import Text, texts_of
 from lakekit.json_lines import BLANK, read_fields
 
 _BLANK = BLANK.encode()
@@ -57,15 +58,15 @@ def read_content(answer: Answer, contract: Contract) -> Content:
     endpoint = contract.endpoint
     texts = [*texts_of(answer, endpoint.response.charset)]
     may_be_empty = isinstance(endpoint.response, NdjsonAnswers)
-    if not may_be_empty and not all(text.strip(_BLANK) for text in texts):
+    if not may_be_empty and not all(text.body.strip(_BLANK) for text in texts):
         raise UnreadableError("the answer is empty")
     contents = [_content(text, contract) for text in texts]
     records = [record for each in contents for record in each.records]
     return Content(records, contents[0].text if len(contents) == 1 else None)
 
 
-def _content(text: bytes, contract: Contract) -> Content:
-    response, endpoint = contract.endpoint.response, contract.endpoint
+def _content(part: Text, contract: Contract) -> Content:
+    response, endpoint, text = contract.endpoint.response, contract.endpoint, part.body
     if not isinstance(response, XmlAnswers) and text.lstrip(_BLANK)[:1] == b"<":
         raise UnreadableError(f"{MARKUP}; it should be {response.format}")
     if isinstance(response, CsvAnswers):
@@ -73,7 +74,7 @@ def _content(text: bytes, contract: Contract) -> Content:
     if isinstance(response, NdjsonAnswers):
         return Content([*_below(_lines(text), path_steps(endpoint.records)[1:])], None)
     if isinstance(response, XmlAnswers):
-        found = JsonText(xml_as_json(text))
+        found = JsonText(xml_as_json(text, is_utf8=part.is_decoded))
         _refuse_errors(found, endpoint)
         items = cut_records(found, endpoint, one_is_a_list=True)
         types = contract.field_types
@@ -106,7 +107,7 @@ def cut_records(text: JsonText, endpoint: Endpoint, *, one_is_a_list: bool = Fal
     if one_is_a_list and kind_of(found) != "a list":
         return [found]
     if endpoint.shape == "list":
-        return [*_below(text.items(above), rest)]
+        return [*_below(text.items(above), rest)] if rest else text.items(above)
     if kind_of(found) != "an object":
         raise SourceShapeError(f"{endpoint.records} is {kind_of(found)}, not an object")
     if endpoint.shape == "object":
@@ -116,7 +117,13 @@ def cut_records(text: JsonText, endpoint: Endpoint, *, one_is_a_list: bool = Fal
 
 def _below(items: list[bytes], steps: Steps) -> Iterator[bytes]:
     for item in items:
-        yield from values_along(item, steps)
+        try:
+            found = [*values_along(item, steps)]
+        except (SourceShapeError, UnreadableError):
+            if is_json(item):
+                raise
+            found = [item]  # the merge rejects it with its text
+        yield from found
 
 
 def _entry(name: str, value: bytes, key: str | None) -> bytes:
@@ -168,12 +175,16 @@ def _refuse_errors(text: JsonText, endpoint: Endpoint) -> None:
             raise SourceShapeError(f"the answer has errors under {path}: {shown}")
 
 
-def xml_as_json(text: bytes) -> bytes:
+def xml_as_json(text: bytes, *, is_utf8: bool = False) -> bytes:
     """Return an XML text as JSON.
 
     An element is an object of its attributes (with @ in front of the name) and its elements; one
     without any is its text, or null if it has none. An element that is there several times is a
     list. Text with elements around it is under `#text`. All values are texts.
+
+    Args:
+        text: The XML.
+        is_utf8: Whether it is UTF-8, whatever it says itself.
 
     Raises:
         UnreadableError: It is not XML.
@@ -181,8 +192,9 @@ def xml_as_json(text: bytes) -> bytes:
     """
     import xmltodict  # noqa: PLC0415 - only what extracts pays for it
 
+    encoding = "utf-8" if is_utf8 else None
     try:
-        return msgspec.json.encode(xmltodict.parse(text, disable_entities=True))
+        return msgspec.json.encode(xmltodict.parse(text, encoding=encoding, disable_entities=True))
     except ExpatError as error:
         raise UnreadableError(f"the answer is not XML: {error}") from None
     except ValueError as error:

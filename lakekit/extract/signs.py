@@ -43,6 +43,7 @@ _MORE = re.compile(
     r"|hasnext(page)?|(is|results?)?truncated|hasadditional\w*|(is)?incomplete(results)?"
     rf"|(is)?partial(results?)?|timedout|(has)?remaining(pages|{_UNITS})"
 )
+_PARTIAL = re.compile(r"(is)?incomplete(results)?|(is)?partial(results?)?|timedout")
 _LAST = re.compile(
     r"(is)?last(page)?|(is)?done|(is)?finished|(is)?complete|endof\w+|(is)?end|(is)?exhausted"
     r"|(is)?final(page)?|nomore\w*"
@@ -114,6 +115,18 @@ def find_signs(
         sign for sign in found
         if (sign.name if sign.name.startswith("$") else sign.name.lower()) not in lower
     ]  # fmt: skip
+
+
+def partial_signs(text: JsonText | None, records: Steps) -> list[Sign]:
+    """Return what at the top of an answer shows that it is not whole, on whichever page."""
+    if not text or not records or not isinstance(records[0], str):
+        return []
+    found: list[Sign] = []
+    for name, value in text.fields(()).items():
+        plain = _plain(name)
+        if plain in _ERRORS or _PARTIAL.fullmatch(plain):
+            found += _of_text((name,), value, counts=True, budget=[MOST_LEVELS])
+    return found
 
 
 def _in_headers(answer: Answer) -> Iterator[Sign]:

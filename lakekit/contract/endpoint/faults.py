@@ -32,6 +32,7 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
         _total_faults(paginator),
         _cursor_faults(paginator),
         _place_faults(endpoint, paginator),
+        _following_faults(endpoint, paginator),
         _format_faults(endpoint, paginator),
     )
     for fault in found:
@@ -110,6 +111,13 @@ def _place_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
 
 def _is_in_form(place: str, body: object) -> bool:
     return place.startswith(("$.", "$[")) and isinstance(body, Mapping) and "form" in body
+
+
+def _following_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
+    following, body = _part(paginator, "following"), endpoint.get("body")
+    has_json = isinstance(body, Mapping) and "json" in body
+    if "json" in following and not has_json and ("body" not in endpoint or body is not None):
+        yield Fault(("paginator", "following", "json"), "replaces body.json; give the endpoint one")
 
 
 def _format_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:

@@ -39,7 +39,7 @@ def path_steps(path: str) -> tuple[Step | type[Every], ...]:
         found = _STEP.match(path, at)
         if not found:
             raise ValueError(
-                f"{path[at:]} is no step: write .name, ['any name'], [0] or [*]; "
+                f"{path[at:]!r} is no step: write .name, ['any name'], [0] or [*]; "
                 "a name with other characters than letters, digits, _ and - needs the second form"
             )
         steps.append(_step(found))

@@ -244,6 +244,37 @@ def test_elements_of_xml_become_records() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ('<?xml version="1.0" encoding="ISO-8859-1"?><r><e>größe</e></r>'.encode(),
+         "application/xml; charset=utf-8"),
+        ('<?xml version="1.0" encoding="utf-8"?><r><e>größe</e></r>'.encode("cp1252"),
+         "application/xml; charset=windows-1252"),
+        ('<?xml version="1.0" encoding="UTF-16"?><r><e>größe</e></r>'.encode("utf-16"), "text/xml"),
+        ('<?xml version="1.0" encoding="utf-8"?><r><e>größe</e></r>'.encode(), "text/xml"),
+        ("<r><e>größe</e></r>".encode("utf-8-sig"), ""),
+    ],
+)  # fmt: skip
+def test_the_type_of_an_answer_counts_more_than_what_its_xml_says(
+    body: bytes, content_type: str
+) -> None:
+    answer = reply(body, Content_Type=content_type)
+
+    assert Chain(answer).land(records="$.r.e", response={"format": "xml"}) == ['"größe"'.encode()]
+
+
+def test_what_cannot_be_unwrapped_goes_on_to_the_quarantine() -> None:
+    body = b'{"row": {"id": 1}}\n{"row": {"id": 2}\nnot json\n{"row": {"id": NaN}}\n'
+    endpoint = {"records": "$[*].row", "response": {"format": "ndjson"}}
+
+    assert Chain(reply(body)).land(**endpoint) == [
+        b'{"id": 1}', b'{"row": {"id": 2}', b"not json", b'{"id": NaN}',
+    ]  # fmt: skip
+    with pytest.raises(SourceShapeError, match="no 'row'"):
+        Chain(reply(b'{"rows": {"id": 1}}\n')).land(**endpoint)
+
+
 def test_one_element_is_a_list_of_one_and_none_is_declared() -> None:
     endpoint = {"records": "$.r.e", "response": {"format": "xml"}}
 
@@ -301,7 +332,7 @@ def test_packed_csv_is_csv() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lambda body: zipped(a=body)])
+@pytest.mark.parametrize("pack", [gzip.compress, lambda body: zipped(a=body)], ids=["gzip", "zip"])
 def test_what_is_too_large_unpacked_is_refused(pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(payload, "MOST_UNPACKED_BYTES", 1 << 20)
     body = pack(b" " * (2 << 20) + b'{"items": []}')
@@ -310,7 +341,9 @@ def test_what_is_too_large_unpacked_is_refused(pack: Any, monkeypatch: pytest.Mo
         Chain(reply(body)).land()
 
 
-@pytest.mark.parametrize("body", [zipped(a=b"x" * 99)[:-30], b"PK\x03\x04 and more"])
+@pytest.mark.parametrize(
+    "body", [zipped(a=b"x" * 99)[:-30], b"PK\x03\x04 and more"], ids=["cut", "another file"]
+)
 def test_a_broken_archive_is_refused(body: bytes) -> None:
     with pytest.raises(SourceShapeError, match="a broken zip archive"):
         Chain(reply(body), reply(body)).land()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug import Request, Response
 
-from lakekit.errors import SourceShapeError
+from lakekit.errors import LakekitError, SourceShapeError
 from tests.unit.extract.conftest import Api, page_of
 
 
@@ -142,3 +142,52 @@ def test_a_source_that_names_a_next_page_is_not_read_as_a_single_one(api: Api) -
 
     with pytest.raises(SourceShapeError, match="link_header follows this one"):
         api.records()
+
+
+def test_posts_a_body_with_headers_and_repeated_parameters(api: Api) -> None:
+    api.serve(lambda r: {"items": [r.get_json()["page"]], "more": r.get_json()["page"] < 2})
+    endpoint = {
+        "params": {"tag": ["a", "b"], "at": "{run.started_at}"},
+        "headers": {"X-Version": "2"},
+        "body": {"json": {"size": 1}},
+    }
+    paginator = {"type": "page_number", "page_param": "$.page", "has_more": "$.more"}
+
+    assert api.records(paginator, endpoint=endpoint) == [1, 2]
+    assert [r.get_json() for r in api.requests] == [{"size": 1, "page": 1}, {"size": 1, "page": 2}]
+    assert api.requests[0].args.to_dict(flat=False) == {
+        "tag": ["a", "b"], "at": ["2026-01-31T13:30:15Z"],
+    }  # fmt: skip
+    assert api.requests[0].headers["X-Version"] == "2"
+    assert api.requests[0].content_type == "application/json"
+
+
+def test_asks_at_any_path(api: Api) -> None:
+    path = "/people/~:(id,größe)@v1;x=1/$all"
+    api.serve(lambda _: {"items": [1]}, path)
+
+    assert api.records(endpoint={"path": path}) == [1]
+
+
+@pytest.mark.parametrize("status", [404, 204])
+def test_a_declared_status_is_the_end_and_another_is_an_error(api: Api, status: int) -> None:
+    api.serve(lambda r: {"items": [1]} if page_of(r) == 1 else Response(status=status))
+    paginator = {"type": "page_number", "end_statuses": [status]}
+
+    assert api.records(paginator) == [1]
+    with pytest.raises(LakekitError, match=str(status)):
+        api.records({"type": "page_number"})
+
+
+def test_several_link_headers_are_one(api: Api) -> None:
+    def answer(request: Request) -> Response:
+        response = Response(json.dumps({"items": [1 if "t" not in request.args else 2]}))
+        if "t" not in request.args:
+            response.headers.add("Link", '</items?t=0>; rel="prev"')
+            response.headers.add("Link", '</items?t=2;a,b>; title="a; b"; rel="x next"')
+        return response
+
+    api.serve(answer)
+
+    assert api.records({"type": "link_header"}) == [1, 2]
+    assert api.requests[1].args["t"] == "2;a,b"

@@ -11,6 +11,7 @@ from lakekit.errors import SourceShapeError
 from lakekit.extract import Answer, extract_pages
 from lakekit.extract.json_text import JsonText
 from lakekit.extract.signs import Read, find_signs
+from tests.unit.extract.chain import Chain
 from tests.unit.extract.conftest import VALUES, contract_of
 from tests.unit.extract.scripted import SOURCE, URL
 
@@ -226,6 +227,19 @@ def test_a_total_of_the_first_page_alone_is_kept_to_the_end() -> None:
 
     with pytest.raises(SourceShapeError, match=r"\$\.total is 3 records"):
         list(pages)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"errors": ["x"]}, {"error": "x"}, {"timed_out": True}, {"incomplete_results": True}]
+)
+def test_a_page_that_is_not_whole_fails_wherever_it_is(fields: dict[str, Any]) -> None:
+    [name] = fields
+    paginator = {"type": "cursor", "cursor_path": "$.next"}
+    answers = [{"items": [1], "next": "b"}, {"items": [2], "next": "c", **fields}, {"items": [3]}]
+
+    with pytest.raises(SourceShapeError, match=rf"page 2 is not whole: \$\.{name} "):
+        Chain(*answers).land(paginator=paginator)
+    assert len(Chain(*answers).land(paginator=paginator, may_ignore=[f"$.{name}"])) == 3
 
 
 def test_a_large_answer_is_searched_within_bounds() -> None:
