@@ -85,7 +85,7 @@ def form_of(name: str, files: Files) -> Form:
 def is_converted(form: Form, files: Files) -> bool:
     """Say whether a merge reads lines that are made from a file, in place of the file."""
     as_it_is = form.format in ("ndjson", "parquet")
-    return not as_it_is or bool(files.changes == "debezium" or files.charset)
+    return not as_it_is or files.changes == "debezium" or not _is_utf8(files.charset)
 
 
 def format_of(form: Form, files: Files) -> Literal[Format, "text"]:
@@ -135,13 +135,17 @@ def dialect_of(contract: Contract, name: str) -> Dialect:
 def _in_utf8(stream: IO[bytes], charset: str | None) -> io.BufferedReader:
     """Return a text in UTF-8, or refuse what is none by how it begins."""
     reader = io.BufferedReader(cast(Any, stream), 1 << 20)
-    if charset and codecs.lookup(charset).name != "utf-8":
+    if charset and not _is_utf8(charset):
         return io.BufferedReader(_Decoded(reader, charset), 1 << 20)
     begin = reader.peek(6)[:6]
     for other, what in _OTHERS.items():
         if begin.startswith(other):
             raise SourceShapeError(f"the file is {what}")
     return reader
+
+
+def _is_utf8(charset: str | None) -> bool:
+    return charset is None or codecs.lookup(charset).name == "utf-8"
 
 
 def _begins_list(text: io.BufferedReader) -> bool:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.spark.support.people import people
 
 UNREADABLE = "does not parse as the contract's schema"
@@ -59,6 +61,7 @@ def test_a_column_is_read_from_the_field_that_it_names(load, spark, table):
     assert (done.opened, done.quarantined) == (2, len(FAULTS))
 
 
+@pytest.mark.long
 def test_a_record_without_a_field_on_the_path_leaves_its_value(load, spark, table):
     partial = people(
         columns={"city": {"type": "string", "from": "$.home.city"}}, ignore_null_updates=True

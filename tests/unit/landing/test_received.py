@@ -168,6 +168,7 @@ def test_an_item_without_an_end_is_not_read_into_memory(monkeypatch: pytest.Monk
         ("a.json", Files(), True),
         ("a.zip", Files(), True),
         ("a.ndjson", Files(charset="latin-1"), True),
+        ("a.ndjson", Files(charset="UTF8"), False),
         ("a.ndjson", Files(changes="debezium"), True),
     ],
 )
