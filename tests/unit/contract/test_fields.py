@@ -37,9 +37,9 @@ def test_a_column_names_any_field(field, steps):
     ("field", "message"),
     [
         ("$", "must name a field of the record, as $.attributes.name does"),
-        ("$.", ". is no step"),
-        ("$ref", "ref is no step"),
-        ("$.a b", " b is no step"),
+        ("$.", "'.' is no step"),
+        ("$ref", "'ref' is no step"),
+        ("$.a b", "' b' is no step"),
         ("$.list[0]", "give the whole list to a column of type array"),
         ("$.list[*].x", "must lead through names alone"),
         ("", "should have at least 1 character"),
