@@ -16,7 +16,7 @@ from lakekit.contract.checks import (
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.fields import FieldPath, Steps, field_steps, types_by_field
-from lakekit.contract.files import Files, file_faults
+from lakekit.contract.files import Files, file_faults, header_faults
 from lakekit.contract.history import History, Ratio
 from lakekit.contract.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.contract.sqltypes import SqlType, parse_type
@@ -134,7 +134,8 @@ class Contract(FileModel):
         given = self.files.model_dump(exclude_unset=True, exclude_none=True)
         fields = [column.steps for column in self.columns]
         files = file_faults(given, self.endpoint.extract, vars(history), fields)
-        refuse([*faults, *split, *files])
+        keys = [column.steps[0] for column in self.columns if column.name in history.keys]
+        refuse([*faults, *split, *files, *header_faults(self.files.columns, keys)])
         return self
 
     @classmethod

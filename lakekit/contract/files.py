@@ -72,6 +72,13 @@ def file_faults(
         yield _fault("changes", f"the schema needs a column of the operation: {must}")
 
 
+def header_faults(columns: Collection[str] | None, keys: Collection[str]) -> Iterator[Fault]:
+    """Yield the fields of keys that the declared columns of CSV files lack."""
+    for name in keys if columns else ():
+        if name not in (columns or ()):
+            yield _fault("columns", f"lacks {name}, which a key is read from")
+
+
 def _form_faults(files: Mapping[str, Any]) -> Iterator[Fault]:
     form, tool = files.get("format"), files.get("changes")
     for name in _OF_CSV if form in ("json", "ndjson", "parquet") else ():

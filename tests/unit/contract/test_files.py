@@ -51,6 +51,7 @@ def test_a_contract_says_how_files_are_written(files: str, op: str) -> None:
         ("{delimiter: '\"'}", {}, "files.delimiter: must be another sign than quote"),
         ("{columns: []}", {}, "files.columns: "),
         ("{columns: [id, id]}", {}, "files.columns: a name stands twice"),
+        ("{columns: [ID]}", {}, "files.columns: lacks id, which a key is read from"),
         ("{charset: klingon}", {}, "files.charset: the charset 'klingon' is unknown"),
         (
             "{format: json, columns: [id]}",
