@@ -7,8 +7,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from typing import IO, NamedTuple
 
 import msgspec
@@ -22,14 +23,23 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _NUMERIC = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
 _NESTED = {"array", "map", "struct"}
 _TEXT = SqlType("string")
+_OPERATIONS = {"I", "U", "D"}
 
 
 class Dialect(NamedTuple):
-    """How a CSV text is written; `columns` are its names if no header has them."""
+    """How a CSV text is written.
+
+    columns: its names, if no header has them. null_value: the text of a cell that is null.
+    operation: the column of DMS with what was done (I, U, D). is_load: whether the rows may be a
+    full load, which has no such column.
+    """
 
     delimiter: str = ","
     quote: str = '"'
     columns: tuple[str, ...] | None = None
+    null_value: str = ""
+    operation: str | None = None
+    is_load: bool = False
 
 
 PLAIN = Dialect()
@@ -42,11 +52,12 @@ def csv_records(stream: IO[bytes], contract: Contract, dialect: Dialect = PLAIN)
     not UTF-8, becomes an array of its cells' bytes. The merge puts both into the quarantine.
 
     Raises:
-        SourceShapeError: It is not CSV, or a name of its header is there twice or is not UTF-8.
+        SourceShapeError: It is not CSV, or a name of its header is there twice or is not UTF-8, or
+            one that every record needs is not there.
     """
     # Bytes that are not UTF-8 survive as lone surrogates and are found again in `_record`.
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
-    types = {column.name: column.sql_type for column in contract.columns}
+    types = contract.field_types
     try:
         rows = csv_rows(text, dialect)
         header = next(rows, []) if dialect.columns is None else list(dialect.columns)
@@ -54,13 +65,36 @@ def csv_records(stream: IO[bytes], contract: Contract, dialect: Dialect = PLAIN)
             raise SourceShapeError("a name stands twice in the header of the CSV")
         if not all(map(_is_unicode, header)):
             raise SourceShapeError("the header of the CSV is not UTF-8")
-        for row in rows:
+        first = next((row for row in rows if row), None)
+        if first and dialect.columns and dialect.is_load and len(first) == len(header) - 1:
+            header = [name for name in header if name != dialect.operation]
+        refuse_header(header, contract, dialect)
+        for row in chain([first] if first else (), rows):
             if row:
-                yield _record(header, row, types)
+                yield _record(header, row, types, dialect)
     except csv.Error as error:
         raise SourceShapeError(f"not CSV: {error}") from error
     finally:
         text.detach()  # the stream's owner closes it
+
+
+def refuse_header(
+    header: Sequence[str], contract: Contract, dialect: Dialect = PLAIN, what: str = "CSV"
+) -> None:
+    """Refuse columns among which one is missing that every record needs.
+
+    Raises:
+        SourceShapeError: A key, the sequence or the operation of a change is missing.
+    """
+    named = [*contract.keys, *filter(None, [contract.history.sequence_by])]
+    fields = {column.name: column.steps[0] for column in contract.columns}
+    needed = [fields[name] for name in named if name in fields]
+    needed += [dialect.operation] if dialect.operation and not dialect.is_load else []
+    if absent := [name for name in dict.fromkeys(needed) if name not in header]:
+        raise SourceShapeError(
+            f"the header of the {what} lacks {', '.join(absent)}; it has "
+            f"{', '.join(header) or 'no names'}"
+        )
 
 
 def csv_header(stream: IO[bytes], dialect: Dialect = PLAIN) -> list[str]:
@@ -80,13 +114,23 @@ def csv_header(stream: IO[bytes], dialect: Dialect = PLAIN) -> list[str]:
         text.detach()
 
 
-def _record(header: list[str], row: list[str], types: dict[str, SqlType]) -> bytes:
-    if len(row) != len(header) or not all(map(_is_unicode, row)):
+def _record(
+    header: list[str], row: list[str], types: dict[str, SqlType], dialect: Dialect
+) -> bytes:
+    cells = dict(zip(header, row, strict=False))
+    is_known = dialect.operation is None or cells.get(dialect.operation, "I") in _OPERATIONS
+    if len(row) != len(header) or not all(map(_is_unicode, row)) or not is_known:
         return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    cells = zip(header, row, strict=True)
     return msgspec.json.encode(
-        {name: json_value(cell, types.get(name, _TEXT)) for name, cell in cells}
+        {name: _cell(cell, types.get(name, _TEXT), dialect) for name, cell in cells.items()}
     )
+
+
+def _cell(cell: str, kind: SqlType, dialect: Dialect) -> str | bool | msgspec.Raw | None:
+    if cell == dialect.null_value:
+        return None
+    # Where null has a text of its own, an empty cell is an empty text.
+    return cell if not cell and kind == _TEXT else json_value(cell, kind)
 
 
 def json_value(cell: str, kind: SqlType) -> str | bool | msgspec.Raw | None:

@@ -7,7 +7,7 @@ UTF-8 cannot hold it: it would become another one, and two keys the same. So suc
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, AnyStr
 
 import msgspec
@@ -76,6 +76,29 @@ def read_fields(line: bytes) -> dict[str, bytes] | None:
     for name, value in found.items():  # in its place: a line may have millions of fields
         found[name] = bytes(value)
     return found
+
+
+def value_along(fields: Mapping[str, bytes], steps: Sequence[str]) -> bytes | None:
+    """Return the JSON text of a value within the fields of a line, or None if it is absent.
+
+    Example:
+        >>> value_along({"a": b'{"b": 1.10}'}, ("a", "b"))
+        b'1.10'
+    """
+    first, *below = steps
+    value = fields.get(first)
+    for name in below:
+        inner = object_fields(value) if value is not None else None
+        value = inner.get(name) if inner else None
+    return value
+
+
+def object_fields(text: bytes) -> dict[str, bytes] | None:
+    """Return the JSON text of each field of a value of a record, or None if it is no object."""
+    try:
+        return {name: bytes(value) for name, value in _FIELDS.decode(text).items()}
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _is_beyond_limits(line: bytes) -> bool:

@@ -25,7 +25,7 @@ def _is_column_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,127}", text):
         raise ValueError(
             "the name of a column must be at most 128 letters (a to z), digits and _, no digit "
-            "first; a field with another name must be renamed at its source, or be part of a struct"
+            "first; name the field of a record that is called otherwise with from"
         )
     return text
 

@@ -15,6 +15,8 @@ from lakekit.contract.checks import (
 )
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
+from lakekit.contract.fields import FieldPath, Steps, field_steps, types_by_field
+from lakekit.contract.files import Files, file_faults, header_faults
 from lakekit.contract.history import History, Ratio
 from lakekit.contract.partitions import PartitionField, PartitionText, parse_partition_field
 from lakekit.contract.sqltypes import SqlType, parse_type
@@ -30,13 +32,17 @@ RESERVED = {
 
 
 class Column(Model):
-    """One column; `type` is any Spark SQL DDL type."""
+    """One column; `type` is any Spark SQL DDL type.
+
+    from_: the field of a record that it is read from, if that has another name.
+    """
 
     name: ColumnName
     type: str
     required: bool = False
     description: str = ""
     renamed_from: ColumnName | None = None
+    from_: FieldPath | None = Field(default=None, alias="from")
 
     @field_validator("type")
     @classmethod
@@ -54,6 +60,11 @@ class Column(Model):
     def sql_type(self) -> SqlType:
         """The parsed type."""
         return parse_type(self.type)
+
+    @property
+    def steps(self) -> Steps:
+        """The names that lead from a record to its field."""
+        return field_steps(self.from_) if self.from_ else (self.name,)
 
 
 class Quality(Model):
@@ -112,6 +123,7 @@ class Contract(FileModel):
     quality: Quality = Quality()
     table: Table = Table()
     maintenance: Maintenance = Maintenance()
+    files: Files = Files()
 
     @model_validator(mode="after")
     def _columns_agree(self) -> Self:
@@ -119,7 +131,11 @@ class Contract(FileModel):
         split = table_faults(self.table.partition_by, types, history.except_columns)
         extract = extract_faults(self.endpoint.extract, vars(history))
         faults = [*column_faults(types), *history_faults(history, self.columns), *extract]
-        refuse([*faults, *split])
+        given = self.files.model_dump(exclude_unset=True, exclude_none=True)
+        fields = [column.steps for column in self.columns]
+        files = file_faults(given, self.endpoint.extract, vars(history), fields)
+        keys = [column.steps[0] for column in self.columns if column.name in history.keys]
+        refuse([*faults, *split, *files, *header_faults(self.files.columns, keys)])
         return self
 
     @classmethod
@@ -133,6 +149,16 @@ class Contract(FileModel):
     def keys(self) -> tuple[str, ...]:
         """The natural key."""
         return self.history.keys
+
+    @property
+    def key_steps(self) -> tuple[Steps, ...]:
+        """Where a record has its natural key."""
+        return tuple(self.column(name).steps for name in self.keys)
+
+    @property
+    def field_types(self) -> dict[str, SqlType]:
+        """The type of each field of a record that a column is read from; see `types_by_field`."""
+        return types_by_field([(column.steps, column.sql_type) for column in self.columns])
 
     @property
     def stored(self) -> tuple[Column, ...]:

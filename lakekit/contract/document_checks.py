@@ -14,6 +14,7 @@ from lakekit.contract.checks import (
     table_faults,
 )
 from lakekit.contract.endpoint import endpoint_faults
+from lakekit.contract.files import file_faults
 from lakekit.contract.sqltypes import parse_type
 from lakekit.models import Fault, Path, child
 
@@ -39,6 +40,9 @@ def document_faults(
         yield from endpoint_faults(endpoint)
     if isinstance(history, dict) and isinstance(endpoint, dict):
         yield from extract_faults(endpoint.get("extract", "full"), options)
+    if isinstance(files := sound.get("files"), dict):
+        extract = child(endpoint, "extract") or ("full" if isinstance(endpoint, dict) else None)
+        yield from file_faults(files, extract, options if isinstance(history, dict) else {})
     partition_by = child(sound.get("table"), "partition_by") or []
     yield from table_faults(partition_by, columns, names_in(options, "except_columns"))
 

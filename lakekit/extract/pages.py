@@ -29,6 +29,7 @@ from lakekit.extract.pagination import (
 from lakekit.extract.records import Content, Records, read_content
 from lakekit.extract.requests import Position, Requests, end_statuses
 from lakekit.extract.signs import Read, Sign, find_signs, partial_signs
+from lakekit.json_lines import value_along
 from lakekit.models import Model
 
 READ_STATUSES = (200, 201, 203, 206)
@@ -244,9 +245,10 @@ class _Walk:
         """Return a digest of a record's key; of all of it, if it has none."""
         try:
             fields = fields_of(record)
-            return _digest(*[fields[key] for key in self._contract.keys] or [record])
-        except (UnreadableError, KeyError):
+        except UnreadableError:
             return _digest(record)
+        key = [value_along(fields, steps) for steps in self._contract.key_steps]
+        return _digest(*(part for part in key if part) if all(key) and key else (record,))
 
     def _is_searched(self, following: Position | None, pages: int) -> bool:
         """Say whether a page is searched for signs: one that may be the last, and the first."""

@@ -86,7 +86,7 @@ def _content(part: Text, contract: Contract) -> Content:
         found = JsonText(xml_as_json(text, is_utf8=part.is_decoded))
         refuse_errors(found, endpoint)
         items = cut_records(found, endpoint, one_is_a_list=True)
-        types = {column.name: column.sql_type for column in contract.columns}
+        types = contract.field_types
         return Content([_typed_record(item, types) for item in items], found)
     found = JsonText(text)
     refuse_errors(found, endpoint)
@@ -171,11 +171,11 @@ def checked_dialect(stream: IO[bytes], response: CsvAnswers, contract: Contract)
     """Return the dialect of a CSV text whose header is that of the contract."""
     dialect = Dialect(response.delimiter, response.quote, response.columns)
     header = csv_header(stream, dialect)
-    known = {column.name for column in contract.columns}
+    known = contract.field_types
     # An error, or another delimiter, would be a header without rows.
-    if absent := [key for key in contract.keys if key not in header]:
+    if absent := [key for key, *_ in contract.key_steps if key not in header]:
         raise SourceShapeError(f"the header of the CSV lacks {', '.join(absent)}; it has {header}")
-    if not known.intersection(header):
+    if not known.keys() & header:
         raise SourceShapeError(f"the header of the CSV has no column of the contract: {header}")
     return dialect
 

@@ -45,8 +45,9 @@ class Request(Model):
 class Manifest(Document):
     """All objects of one landing. Later steps read exactly these, never a listing.
 
-    converted: NDJSON objects made from `parts` that were received in another format; a merge
-    reads these then.
+    format: of `parts`. A merge reads NDJSON and Parquet as they are. converted: NDJSON objects made
+    from parts of another format, which a merge reads then; `text` are lines of another charset, or
+    envelopes.
     """
 
     run_id: str
@@ -58,7 +59,7 @@ class Manifest(Document):
     request: Request
     pages: int
     rows: int
-    format: Literal["ndjson", "csv"] = "ndjson"
+    format: Literal["ndjson", "csv", "json", "parquet", "text", "zip"] = "ndjson"
     parts: tuple[Part, ...]
     converted: tuple[Part, ...] = ()
 
@@ -66,6 +67,11 @@ class Manifest(Document):
     def prefix(self) -> str:
         """The landing's folder."""
         return layout.raw_prefix(self.source, self.endpoint, self.extraction_time)
+
+    @property
+    def merged(self) -> tuple[Part, ...]:
+        """The objects that a merge reads."""
+        return self.parts if self.format in ("ndjson", "parquet") else self.converted
 
 
 class Progress(Document):

@@ -11,7 +11,7 @@ from lakekit.config.workers import Workers
 from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, UnknownSourceError
-from lakekit.landing.validate import Verdict
+from lakekit.landing.census import Verdict
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 from lakekit.steps.events import Origin, RunId

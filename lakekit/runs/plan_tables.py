@@ -79,7 +79,7 @@ def batch_of(store: ObjectStore, manifest: Manifest) -> Batch:
     commit of the first: a run lands an endpoint once, and each dropped file has a run id of its
     own.
     """
-    parts = manifest.converted if manifest.format == "csv" else manifest.parts
+    parts = manifest.merged
     return Batch(
         run_id=manifest.run_id,
         extract=manifest.extract,

@@ -4,23 +4,28 @@ import gzip
 import io
 import re
 import zlib
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from lakekit import layout
 from lakekit.contract.contract import Contract
-from lakekit.csv_records import csv_records
 from lakekit.errors import LandingCorruptError, SourceShapeError, UnknownSourceError
-from lakekit.json_lines import bounded_lines, is_blank
+from lakekit.landing.parquet import read_footer, refuse_footer
+from lakekit.landing.received import (
+    Form,
+    dialect_of,
+    form_of,
+    format_of,
+    is_converted,
+    received_records,
+)
 from lakekit.landing.validate import Tally
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request, load_manifest, publish
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import put_once
 from lakekit.steps.functions import RouteFile, RouteFileResult
 
-_ENDING = re.compile(r"^.+?(?P<plain>\.(ndjson|jsonl|csv))?(?P<gzip>\.gz)?$")
 _INBOX = re.compile(
     r"^inbox/(?P<source>[a-z][a-z0-9_]*)/(?P<endpoint>[a-z][a-z0-9_]*)/(?P<file>.+)$"
 )
@@ -29,41 +34,36 @@ MAX_FILE = 5 * 1024**3
 MAX_SHIFT = 100
 
 
-@dataclass(frozen=True)
-class InboxFile:
+class InboxFile(NamedTuple):
     """What a key below the inbox says."""
 
     source: str
     endpoint: str
-    ending: str
+    name: str
 
-    @property
-    def is_csv(self) -> bool:
-        """Whether the file is CSV; else it is NDJSON."""
-        return self.ending.startswith(".csv")
+
+class _Reading(NamedTuple):
+    """How a file is read."""
+
+    name: str
+    form: Form
+    contract: Contract
 
 
 def parse_inbox_key(key: str) -> InboxFile:
-    """Read source, endpoint and format off a key.
+    """Read source and endpoint off a key.
 
     Raises:
         UnknownSourceError: It is not `inbox/{source}/{endpoint}/{file}`.
-        SourceShapeError: Its ending is none that is known.
 
     Example:
         >>> parse_inbox_key("inbox/shop/orders/2026/day.jsonl.gz")
-        InboxFile(source='shop', endpoint='orders', ending='.ndjson.gz')
+        InboxFile(source='shop', endpoint='orders', name='2026/day.jsonl.gz')
     """
     place = _INBOX.match(key)
     if not place:
         raise UnknownSourceError(f"{key}: a file belongs into inbox/{{source}}/{{endpoint}}/")
-    name = place["file"].rpartition("/")[2]
-    found = _ENDING.match(name.lower())
-    plain, packed = (found["plain"], found["gzip"]) if found else (None, None)
-    if not plain and (not packed or "." in name[: -len(".gz")]):
-        raise SourceShapeError(f"{key}: must end in .ndjson, .jsonl or .csv, or that and .gz")
-    kind = ".csv" if plain == ".csv" else ".ndjson"
-    return InboxFile(place["source"], place["endpoint"], kind + (packed or ""))
+    return InboxFile(place["source"], place["endpoint"], place["file"])
 
 
 def route_file(step: RouteFile, flow: Flow, contract: Contract) -> RouteFileResult:
@@ -79,15 +79,17 @@ def route_file(step: RouteFile, flow: Flow, contract: Contract) -> RouteFileResu
 
     Raises:
         LandingCorruptError: The file was replaced or removed before it was read.
-        SourceShapeError: It is no CSV, or no gzip, or has a record or a size that is too large.
+        SourceShapeError: It is not of its form, its header lacks a key, or it, or a record of it,
+            is too large.
     """
     store, run_id = flow.store, run_id_of(step, contract.contract)
+    form = form_of(step.key, contract.files)
     prefix, time = _reserve(store, contract, step.arrived_at, run_id)
     key = layout.manifest_key(prefix)
     if store.head(key):
         manifest = load_manifest(store, key)
     else:
-        manifest = _land(step, store, contract, prefix, (run_id, time))
+        manifest = _land(step, store, _Reading(step.key, form, contract), prefix, (run_id, time))
     publish(store, manifest)
     # Only now: the sweeper routes a file again that has no such entry.
     store.put(layout.routed_key(step.key, step.etag), key.encode())
@@ -129,16 +131,19 @@ def _reserve(
 
 
 def _land(
-    step: RouteFile, store: ObjectStore, contract: Contract, prefix: str, run: tuple[str, datetime]
+    step: RouteFile, store: ObjectStore, reading: _Reading, prefix: str, run: tuple[str, datetime]
 ) -> Manifest:
-    """Copy the file as it is, measure it, and convert it if it is not NDJSON."""
-    file = parse_inbox_key(step.key)
-    key = layout.original_key(prefix, file.ending)
+    """Copy the file as it is, measure it, and convert it if a merge does not read it so."""
+    _, form, contract = reading
+    key = layout.original_key(prefix, form.ending)
     _refuse(store, step)
     store.copy(step.key, key)
     _refuse(store, step)
-    writer = LandingWriter(store, prefix) if file.is_csv else None
-    part = _measure(store, key, contract, writer)
+    writer = LandingWriter(store, prefix) if is_converted(form, contract.files) else None
+    try:
+        part = _measure(store, key, reading, writer)
+    except SourceShapeError as error:
+        raise SourceShapeError(f"{step.key}: {error}") from error
     return Manifest(
         run_id=run[0],
         source=contract.source,
@@ -149,7 +154,7 @@ def _land(
         request=Request(url=store.uri(step.key), params={"etag": step.etag}),
         pages=1,
         rows=part.rows,
-        format="csv" if file.is_csv else "ndjson",
+        format=format_of(form, contract.files),
         parts=(part,),
         converted=writer.flush() if writer else (),
     )
@@ -164,26 +169,14 @@ def _refuse(store: ObjectStore, step: RouteFile) -> None:
         raise SourceShapeError(f"{step.key}: has {info.size} bytes, a file may have 5 GB; split it")
 
 
-def _measure(
-    store: ObjectStore, key: str, contract: Contract, writer: LandingWriter | None
-) -> Part:
-    """Read an object once: count, hash, and write its rows on if there is a writer."""
-    rows, size = 0, 0
+def _measure(store: ObjectStore, key: str, reading: _Reading, writer: LandingWriter | None) -> Part:
+    """Read an object once: count, hash, and write its records on if there is a writer."""
     with store.open(key) as stream:
         tally = Tally(stream)
         buffered = cast(IO[bytes], io.BufferedReader(tally))
-        unpacked = Tally(cast(Any, _unpacked(buffered, key)))
-        lines = cast(IO[bytes], io.BufferedReader(unpacked))
-        try:
-            for record in csv_records(lines, contract) if writer else bounded_lines(lines):
-                if writer:
-                    writer.write([record])
-                rows += not is_blank(record)
-            size = unpacked.size
-            while buffered.read(1 << 20):
-                pass
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise SourceShapeError(f"{key}: broken gzip: {error}") from error
+        rows, size = _count(buffered, reading, writer)
+        while buffered.read(1 << 20):
+            pass
     return Part(
         key=key,
         rows=rows,
@@ -193,5 +186,21 @@ def _measure(
     )
 
 
-def _unpacked(stream: IO[bytes], key: str) -> IO[bytes]:
-    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if key.endswith(".gz") else stream
+def _count(stream: IO[bytes], reading: _Reading, writer: LandingWriter | None) -> tuple[int, int]:
+    """Return how many records a file has, and how many bytes unpacked."""
+    name, form, contract = reading
+    if form.format == "parquet":
+        footer = read_footer(stream)
+        refuse_footer(footer, contract, dialect_of(contract, name))
+        return footer.rows, footer.bytes
+    rows = 0
+    packed = gzip.GzipFile(fileobj=stream) if form.packed else stream
+    unpacked = Tally(cast(Any, packed))
+    try:
+        for record in received_records(cast(Any, unpacked), form, contract, name):
+            if writer:
+                writer.write([record])
+            rows += 1
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise SourceShapeError(f"broken gzip: {error}") from error
+    return rows, unpacked.size

@@ -8,7 +8,7 @@ from lakekit.errors import (
     TerminalError,
     TooManyRejectedError,
 )
-from lakekit.landing.validate import Verdict
+from lakekit.landing.census import Verdict
 from lakekit.landing.validate import validate_landing as verdict_of
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.ports import ObjectStore
@@ -75,8 +75,6 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
     manifest = load_manifest(store, key)
     contract = run.contract(manifest.endpoint)
     verdict = verdict_of(store, manifest, contract)
-    if manifest.format == "csv":
-        verdict = verdict_of(store, as_merged(manifest), contract)
     allowed = contract.quality.max_rejected_ratio
     if verdict.rejected_ratio > allowed and not is_approved(store, manifest):
         raise TooManyRejectedError(
@@ -88,6 +86,6 @@ def _check(run: Run, store: ObjectStore, key: str) -> Verdict:
 
 def as_merged(manifest: Manifest) -> Manifest:
     """Return a manifest of the objects that a merge reads."""
-    if manifest.format == "ndjson":
+    if manifest.format in ("ndjson", "parquet"):
         return manifest
-    return manifest.model_copy(update={"parts": manifest.converted, "format": "ndjson"})
+    return manifest.model_copy(update={"parts": manifest.merged, "format": "ndjson"})

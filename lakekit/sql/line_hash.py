@@ -7,8 +7,9 @@ in the table, so that no digest from before a change of the contract equals one 
 
 import hashlib
 import json
+from typing import Any
 
-from lakekit.contract.contract import Contract
+from lakekit.contract.contract import Column, Contract
 from lakekit.sql.identifiers import quote
 
 DIGEST = ("_line_hash", "_line_check")
@@ -35,11 +36,17 @@ def parse_fingerprint(contract: Contract, schema_changes: int = 0) -> str:
     """
     parts = [
         _RULES,
-        [column.model_dump(exclude={"description", "renamed_from"}) for column in contract.columns],
+        [_of_a_line(column) for column in contract.columns],
         contract.history.model_dump(mode="json", exclude=_NOT_OF_A_LINE),
         schema_changes,
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _of_a_line(column: Column) -> dict[str, Any]:
+    own = column.model_dump(exclude={"description", "renamed_from"}, by_alias=True)
+    # A column that says nothing of its field is digested as it always was.
+    return own if own["from"] else {name: own[name] for name in own if name != "from"}
 
 
 def _seed(fingerprint: str, half: str) -> int:

@@ -18,10 +18,12 @@ from tests.unit.extract.conftest import VALUES
 
 PAGE = read(ROOT / "docs/sources.md")
 ENDPOINTS = PAGE[PAGE.index("## Endpoints") : PAGE.index("## Recipes")]
+API_RECIPES = PAGE[PAGE.index("## Recipes") : PAGE.index("## Files instead of an API")]
 RECIPES = {
     contract.contract: contract
     for each in snippets("yaml")
     if each.page == "docs/sources.md" and each.text.startswith("# contract")
+    if each.text in API_RECIPES
     for contract in [load_contract(each.text)]
 }
 SOURCE = Source.model_validate({"source": "s", "base_url": "https://api.example"})

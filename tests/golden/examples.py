@@ -12,9 +12,9 @@ from lakekit.contract.contract import load_contract
 from lakekit.documents import Document
 from lakekit.extract.call_budget import Calls
 from lakekit.health import Health, Maintained
+from lakekit.landing.census import Verdict
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
-from lakekit.landing.validate import Verdict
 from lakekit.landing.writer import Manifest, Part, Progress, Request
 from lakekit.local.files import LandedFile
 from lakekit.local.landing import LandedRun
@@ -82,9 +82,9 @@ endpoint:
   extract: changes
 schema:
   - {name: id, type: bigint, required: true, description: Its number}
-  - {name: at, type: timestamp}
+  - {name: at, type: timestamp, from: $.meta.at}
   - {name: state, type: string, renamed_from: status}
-  - {name: op, type: string}
+  - {name: op, type: string, from: Op}
 history:
   keys: [id]
   sequence_by: at
@@ -98,6 +98,8 @@ history:
   new_column: reversion
 quality: {max_rejected_ratio: 0.5}
 table: {partition_by: ["days(at)"], properties: {owner: shop}}
+files:
+  {charset: cp1252, delimiter: ";", quote: "~", columns: [id, Op], null_value: "-", changes: dms}
 maintenance:
   target_file_size_mb: 64
   small_files_threshold: 6

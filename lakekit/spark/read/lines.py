@@ -1,7 +1,11 @@
-"""The lines of landed objects: where each stands, and the digest of its bytes. No actions."""
+"""The lines of landed objects: where each stands, and the digest of its bytes. No actions.
+
+A row of a Parquet file is a line too: the JSON text of its values.
+"""
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from urllib.parse import quote as percent
 
@@ -11,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
 from lakekit.json_lines import BLANK
+from lakekit.spark.read.rows import PARQUET, row_texts
 from lakekit.spark.run import MergeRun
 from lakekit.spark.session.tuning import runtime_literal
 from lakekit.sql.identifiers import ntz_literal
@@ -30,14 +35,13 @@ def read_lines(run: MergeRun) -> DataFrame:
     Returns:
         `__raw`, `_source_file`, `__block_start` and `__line` (place in the file), and the digest.
     """
-    spark, files = run.spark, run.batch.files
-    digest = line_digest(run.fingerprint)
-    if files:
-        lines = read_text(spark, _addresses(run.batch))
-    else:
-        lines = spark.createDataFrame([], "__raw string")
+    spark, digest = run.spark, line_digest(run.fingerprint)
+    files, rows = _addresses(run.batch)
     # With the line number no filter can be pushed below the reading, which would hide lines.
-    return lines.select("__raw", *_place()).selectExpr("*", *digest)
+    found = [read_text(spark, files).select("__raw", *_place())] if files else []
+    found += [row_texts(spark, file).select("__raw", *_place()) for file in rows]
+    found = found or [spark.createDataFrame([], "__raw string").select("__raw", *_place())]
+    return reduce(DataFrame.unionAll, found).selectExpr("*", *digest)
 
 
 def read_text(spark: SparkSession, addresses: Sequence[str]) -> DataFrame:
@@ -52,16 +56,22 @@ def read_every_line(run: MergeRun) -> DataFrame:
 
     A line's `__line` counts from that of the first line of its block.
     """
-    lines = run.spark.read.text(_addresses(run.batch), lineSep="\n")
-    blank = F.col("value").rlike(_BLANK).alias("__blank")
-    return lines.select(F.col("value").alias("__raw"), *_place(), blank)
+    files, rows = _addresses(run.batch)
+    found = [row_texts(run.spark, file) for file in rows]
+    if files:
+        lines = run.spark.read.text(files, lineSep="\n")
+        found = [lines.withColumnRenamed("value", "__raw"), *found]
+    blank = F.col("__raw").rlike(_BLANK).alias("__blank")
+    return reduce(DataFrame.unionAll, [each.select("__raw", *_place(), blank) for each in found])
 
 
-def _addresses(batch: Batch) -> list[str]:
-    """Return the addresses of a run's files in the form that Spark reads."""
+def _addresses(batch: Batch) -> tuple[list[str], list[str]]:
+    """Return the addresses of a run's files in the form that Spark reads: of lines, and of rows."""
     paths = [name if "://" in name else str(Path(name).resolve()) for name in batch.files]
     # Spark takes these for patterns of names.
-    return [re.sub(r"[\\\[\]{}*?]", lambda found: f"\\{found.group()}", path) for path in paths]
+    found = [re.sub(r"[\\\[\]{}*?]", lambda found: f"\\{found.group()}", path) for path in paths]
+    rows = [path for path in found if path.endswith(PARQUET)]
+    return [path for path in found if path not in rows], rows
 
 
 def with_position(rows: DataFrame, batch: Batch) -> DataFrame:

@@ -1,5 +1,7 @@
 """From landed objects to records: read once, with the contract's schema. No actions."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,6 +17,7 @@ from lakekit.json_lines import (
     MOST_LEVELS,
     WHOLE_PAIRS,
 )
+from lakekit.spark.read.fields import layers, record_type, value_along
 from lakekit.spark.read.lines import read_lines
 from lakekit.spark.read.types import (
     LOCALE,
@@ -89,10 +92,9 @@ def parse_lines(lines: DataFrame, contract: Contract, extract: Extract = "full")
     """
     records = lines.withColumn("__text", F.expr(_TEXT)).withColumn("__text", F.expr(_TRIMMED))
     records = records.withColumn("__expected", F.expr(_SEAL))
-    sealed, text = _once(F.expr(_SEALED)), _once(F.col("__text"))
-    records = records.withColumn("__parsed", F.from_json(sealed, _schema(contract), PARSING))
-    records = records.withColumn("__wrong", F.expr(_IS_NO_RECORD))
-    records = with_fitting(records.selectExpr("*", "__parsed.*"), contract, text, PARSING)
+    text = _once(F.col("__text"))
+    records = _parsed(records, contract).withColumn("__wrong", F.expr(_IS_NO_RECORD))
+    records = with_fitting(records, contract, text, PARSING)
     records = records.selectExpr(
         *[f"{value_of(c)} AS {quote(c.name)}" for c in contract.columns],
         *lines.columns,
@@ -106,6 +108,18 @@ def parse_lines(lines: DataFrame, contract: Contract, extract: Extract = "full")
         "__deleted",
         f"{_fault(contract)} AS __fault",
     )
+
+
+def _parsed(records: DataFrame, contract: Contract) -> DataFrame:
+    """Add the columns of the contract as they are parsed, `__parsed` and what is corrupt."""
+    values, parses = [], []
+    for number, columns in enumerate(layers(contract.columns)):
+        name = f"__parsed{number or ''}"
+        sealed = _once(F.expr(_SEALED))
+        records = records.withColumn(name, F.from_json(sealed, _schema(columns), PARSING))
+        values += [f"{value_along(name, c.steps)} AS {quote(c.name)}" for c in columns]
+        parses.append(f"{name}.{CORRUPT}")
+    return records.selectExpr("*", *values, f"coalesce({', '.join(parses)}) AS {CORRUPT}")
 
 
 def _once(text: Expression) -> Expression:
@@ -128,9 +142,8 @@ def parse_keys(lines: DataFrame, contract: Contract) -> DataFrame:
     return parsed.select(*map(quote, contract.keys), "__fault")
 
 
-def _schema(contract: Contract) -> str:
-    fields = ", ".join(f"{quote(c.name)}: {parsed_type(c)}" for c in contract.columns)
-    return f"struct<{fields}, __seal: string, {CORRUPT}: string>"
+def _schema(columns: Sequence[Column]) -> str:
+    return record_type(columns, parsed_type, "__seal: string", f"{CORRUPT}: string")
 
 
 def with_event(records: DataFrame, contract: Contract, batch: Batch) -> DataFrame:

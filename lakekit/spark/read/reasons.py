@@ -6,10 +6,19 @@ from typing import NamedTuple
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, DataType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from lakekit.contract.contract import Contract
+from lakekit.contract.endpoint.paths import path_of
+from lakekit.contract.fields import Steps
 from lakekit.contract.sqltypes import SqlType
+from lakekit.spark.read.fields import (
+    layers,
+    record_type,
+    type_along,
+    value_along,
+    walked_objects,
+)
 from lakekit.spark.read.lines import file_uri, read_every_line, with_position
 from lakekit.spark.read.parse import PARSING, UNREADABLE, parse_lines
 from lakekit.spark.run import MergeRun
@@ -33,16 +42,40 @@ def with_reasons(rejected: DataFrame, contract: Contract) -> DataFrame:
 
     Spark leaves such a value null, while it is there as a text.
     """
-    record = StructType([StructField(c.name, StringType()) for c in contract.columns])
-    texts = _parsed(F.col("__raw"), record)
-    faults = (
+    rows, texts = rejected, dict[str, Expression]()
+    for number, columns in enumerate(layers(contract.columns)):
+        name = f"__texts{number}"
+        record = record_type(columns, lambda _: "string")
+        rows = rows.withColumn(name, _parsed(F.col("__raw"), record))
+        texts |= {c.name: F.expr(value_along(name, c.steps)) for c in columns}
+    faults = [
         F.when(wrong, F.lit(f"{path}: does not fit {kind}"))
         for c in contract.columns
         for path, kind, wrong in _misfits(c.name, c.sql_type, F.col(quote(c.name)), texts[c.name])
-    )
+    ]
+    faults += [
+        F.when(_is_no_object(steps), F.lit(f"{path_of(steps)}: is no object"))
+        for steps in walked_objects(contract.columns)
+    ]
     named = F.concat_ws("; ", *faults)
     is_known = (F.col("__fault") != UNREADABLE) | (named == "")
-    return rejected.withColumn("__fault", F.when(is_known, F.col("__fault")).otherwise(named))
+    rows = rows.withColumn("__fault", F.when(is_known, F.col("__fault")).otherwise(named))
+    return rows.select(*rejected.columns)
+
+
+def _is_no_object(steps: Steps) -> Expression:
+    """Return whether a record has at a place something that has no fields."""
+    text, fields = (
+        _along(_parsed(F.col("__raw"), type_along(steps, kind)), steps)
+        for kind in ("string", "map<string,string>")
+    )
+    return text.isNotNull() & fields.isNull()
+
+
+def _along(record: Expression, steps: Steps) -> Expression:
+    for name in steps:
+        record = record.getField(name)
+    return record
 
 
 def first_rejected(run: MergeRun, where: str = "true") -> list[RejectedLine]:
@@ -98,10 +131,10 @@ def _misfits(
             yield from _misfits(f"{path}.{name}", part, value[name], texts[name])
 
 
-def _parsed(raw: Expression, record: DataType) -> Expression:
+def _parsed(raw: Expression, record: str) -> Expression:
     """Return the parts of a line that is exactly one object; else nulls."""
     text = F.regexp_replace(raw, "^\ufeff", "")
-    whole = StructType([StructField("__record", record), StructField("__end", BooleanType())])
+    whole = f"struct<__record: {record}, __end: boolean>"
     alone = F.concat(F.lit('{"__record":'), text, F.lit(',"__end":true}'))
     parsed = F.from_json(alone, whole, PARSING)
     return F.when(parsed["__end"], parsed["__record"])

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Column, Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
+from lakekit.spark.read.fields import layers, record_type, value_along
 from lakekit.sql.identifiers import literal, quote
 
 # Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
@@ -98,8 +99,10 @@ def with_fitting(
     wrong = {c.name: _is_other(c.sql_type, quote(c.name), value_of(c)) for c in checked(contract)}
     timed = [c for c in contract.columns if holds(c.sql_type, {"timestamp"})]
     if timed:
-        records = _with_numbers(records, timed, text, options)
-        wrong |= {c.name: f"{wrong[c.name]} OR {_is_no_number(c)}" for c in timed}
+        for number, columns in enumerate(layers(timed)):
+            name = f"__timed{number or ''}"
+            records = _with_numbers(records, columns, name, text, options)
+            wrong |= {c.name: f"{wrong[c.name]} OR {_is_no_number(c, name)}" for c in columns}
     return records.withColumns({f"__misfit_{name}": F.expr(test) for name, test in wrong.items()})
 
 
@@ -175,26 +178,26 @@ def _any(tests: Iterable[str]) -> str:
 
 
 def _with_numbers(
-    records: DataFrame, timed: list[Column], text: Expression, options: dict[str, str]
+    records: DataFrame, timed: list[Column], added: str, text: Expression, options: dict[str, str]
 ) -> DataFrame:
-    """Add `__timed`, the times as Spark reads them, of lines that may have one as a number.
+    """Add a column of the times as Spark reads them, of lines that may have one as a number.
 
     A number is seconds since 1970, but a text of digits is no time. Both were read as texts, and
     only of a number does Spark make the time that was made of the text.
     """
     number = {"timestamp": _IS_NUMBER}
     numbers = _any(any_part(c.sql_type, quote(c.name), number) for c in timed)
-    schema = ", ".join(f"{quote(c.name)}: {_times_of(c.sql_type)}" for c in timed)
-    looked_at = F.from_json(F.when(F.expr(numbers), text), f"struct<{schema}>", options)
-    return records.withColumn("__timed", looked_at)
+    schema = record_type(timed, lambda column: _times_of(column.sql_type))
+    return records.withColumn(added, F.from_json(F.when(F.expr(numbers), text), schema, options))
 
 
-def _is_no_number(column: Column) -> str:
+def _is_no_number(column: Column, timed: str) -> str:
     """Return whether a time was landed as a text of digits; never null."""
     name = quote(column.name)
     # Maps have no equality.
     ours = f"to_json(struct({_fitting(_times_of(column.sql_type), name)} AS x))"
-    return f"(__timed IS NOT NULL AND NOT ({ours} <=> to_json(struct(__timed.{name} AS x))))"
+    theirs = f"to_json(struct({value_along(timed, column.steps)} AS x))"
+    return f"({timed} IS NOT NULL AND NOT ({ours} <=> {theirs}))"
 
 
 def _times_of(kind: SqlType) -> SqlType:

@@ -101,7 +101,7 @@ def test_says_what_the_name_of_a_column_may_be(name):
         load_contract(GOOD.replace("name: order", f'name: "{name}"'))
 
     assert "schema.1.name: the name of a column must be at most 128 letters" in str(refused.value)
-    assert "renamed at its source, or be part of a struct" in str(refused.value)
+    assert "name the field of a record that is called otherwise with from" in str(refused.value)
 
 
 def test_refuses_a_combination_without_a_file_too():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakekit.errors import SourceShapeError, UnknownSourceError
+from lakekit.errors import UnknownSourceError
 from lakekit.runs.route_file import parse_inbox_key
 
 
@@ -13,9 +13,3 @@ from lakekit.runs.route_file import parse_inbox_key
 def test_a_file_at_an_unknown_place_is_refused(key: str) -> None:
     with pytest.raises(UnknownSourceError, match="belongs into inbox"):
         parse_inbox_key(key)
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a", "a.txt.gz", "a.ndjson.zip", "ndjson", "a.json"])
-def test_a_file_with_an_unknown_ending_is_refused(name: str) -> None:
-    with pytest.raises(SourceShapeError, match="must end in"):
-        parse_inbox_key(f"inbox/shop/orders/{name}")

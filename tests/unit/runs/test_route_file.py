@@ -1,9 +1,13 @@
 """A file that arrives becomes a landing and a run, once."""
 
 import gzip
+import io
 import json
+import zipfile
 from datetime import timedelta
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lakekit import layout
@@ -18,6 +22,18 @@ from lakekit.steps.functions import LoadRequest, RouteFile, RouteFileResult
 from tests.unit.runs.kit import NOON, contract, landed, world
 
 LINES = b'{"id": 1, "price": 1.10}\n{"id":2}'
+
+
+def archive(**files: bytes) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as opened:
+        for name, body in files.items():
+            # A time of its own would give a test another name in each process.
+            opened.writestr(zipfile.ZipInfo(name), body)
+    return target.getvalue()
+
+
+ZIP = archive(**{"a.csv": b"id,price\n1,2.50\n", "b.ndjson": b'{"id":3}\n'})
 
 
 class Story:
@@ -124,6 +140,76 @@ def test_csv_stays_as_it_is_and_is_merged_as_typed_records(story: Story, packed:
     assert story.store.get(manifest.parts[0].key) == body
     assert validate_landing(story.store, manifest, contract()).rows == manifest.rows == 2
     assert story.merged_text(result) == b'{"id":1,"price":1.10}\n{"id":2,"price":null}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "body", "merged"),
+    [
+        ("a.json", "json", b'[{"id":1,\n"price":1.10},5]', b'{"id":1,"price":1.10}\n5\n'),
+        ("a.json", "json", b"[]", b""),
+        ("a.json.gz", "json", gzip.compress(b'{"id":1}\n'), b'{"id":1}\n'),
+        ("a.zip", "zip", ZIP, b'{"id":1,"price":2.50}\n{"id":3}\n'),
+    ],
+    ids=["list", "empty list", "lines", "archive"],
+)
+def test_a_file_of_another_form_stays_as_it_is_and_is_merged_as_lines(
+    story: Story, name: str, form: str, body: bytes, merged: bytes
+) -> None:
+    result = story.route(story.drop(name, body))
+
+    manifest = story.manifest(result)
+    assert (manifest.format, manifest.rows) == (form, merged.count(b"\n"))
+    assert story.store.get(manifest.parts[0].key) == body
+    assert manifest.parts[0].key.endswith(f"/original.{name.partition('.')[2]}")
+    assert validate_landing(story.store, manifest, contract()).rows == manifest.rows
+    assert story.merged_text(result) == merged
+
+
+def test_parquet_is_merged_as_it_is(story: Story) -> None:
+    target = io.BytesIO()
+    pq.write_table(pa.table({"id": [1, 2], "x": ["a", "b"]}), target)
+
+    result = story.route(story.drop("a.parquet", target.getvalue()))
+
+    manifest = story.manifest(result)
+    (part,) = manifest.parts
+    assert (manifest.format, manifest.rows, manifest.converted) == ("parquet", 2, ())
+    assert story.store.get(part.key) == target.getvalue()
+    verdict = validate_landing(story.store, manifest, contract())
+    assert (verdict.rows, verdict.unknown_fields, verdict.absent_fields) == (2, ("x",), ("price",))
+    assert batch_of(story.store, manifest).files == (f"memory://{part.key}",)
+
+
+@pytest.mark.parametrize("lines", [b"null\n", b'{"after":{"id":7},"op":"c","ts_ms":5}\nnull\n'])
+def test_envelopes_stay_as_they_are_and_are_merged_as_rows(story: Story, lines: bytes) -> None:
+    files = contract().files.model_copy(update={"changes": "debezium"})
+    promise = contract(files=files)
+    rows = lines.count(b"op")
+
+    result = route_file(story.drop("a.ndjson", lines), story.world.flow, promise)
+
+    manifest = story.manifest(result)
+    assert (manifest.format, manifest.rows) == ("text", rows)
+    assert validate_landing(story.store, manifest, promise).rows == rows
+    assert story.merged_text(result).count(b'"__op":"c"') == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "message"),
+    [
+        ("a.csv", b"no,price\n1,2\n", "the header of the CSV lacks id; it has no, price"),
+        ("a.txt", b"", "must end in"),
+        ("a.parquet", b"PAR1 and no more", "not Parquet, or cut"),
+        ("a.json", b'[{"id":1}', "not a JSON list: it ends early, after item 1"),
+    ],
+)
+def test_a_file_that_cannot_be_landed_is_named_and_starts_nothing(
+    story: Story, name: str, body: bytes, message: str
+) -> None:
+    with pytest.raises(SourceShapeError, match=f"inbox/shop/orders/{name}: {message}"):
+        story.route(story.drop(name, body))
+    assert story.runs == {}
+    assert story.world.pending() == []
 
 
 def test_a_csv_of_a_header_alone_brings_no_objects_to_merge(story: Story) -> None:
