@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
@@ -91,8 +92,20 @@ def grant_lake(bucket: s3.Bucket, role: iam.Role) -> None:
 
 
 def _grant_key(bucket: s3.Bucket, role: iam.Role) -> None:
-    if bucket.encryption_key:
-        bucket.encryption_key.grant_encrypt_decrypt(role)
+    """Let S3 use a bucket's key for a role, which cannot use it for anything else.
+
+    A write in parts reads what it has encrypted. Nothing is encrypted with the key itself.
+    """
+    assert bucket.encryption_key  # noqa: S101
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=[bucket.encryption_key.key_arn],
+            conditions={
+                "StringEquals": {"kms:ViaService": f"s3.{Stack.of(role).region}.amazonaws.com"}
+            },
+        )
+    )
 
 
 def _objects(

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk.aws_scheduler import CfnSchedule, CfnScheduleGroup
 from constructs import Construct
 
+from cdk.constructs.roles import service_role
 from lakekit.config.environment import Environment
 from lakekit.config.schedule import Schedule
 from lakekit.config.source import Source
@@ -51,9 +51,7 @@ class Schedules(Construct):
                 self._add(source.source, source.schedule)
 
     def _role(self, machine: sfn.IStateMachine, dead_letters: sqs.IQueue) -> iam.Role:
-        ours = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
-        principal = iam.ServicePrincipal("scheduler.amazonaws.com", conditions=ours)
-        role = iam.Role(self, "role", assumed_by=principal)
+        role = service_role(self, "role", "scheduler")
         machine.grant_start_execution(role)
         dead_letters.grant(role, "sqs:SendMessage")
         return role

@@ -29,7 +29,6 @@ class OrchestrationStack(Stack):
     ) -> None:
         super().__init__(scope, id, **props)
         unscheduled = queue(self, environment, "schedules_dead", days=14)
-        compute.failures.alarm(unscheduled, "schedules_dead")
         Schedules(
             self,
             "schedules",
@@ -39,7 +38,7 @@ class OrchestrationStack(Stack):
             dead_letters=unscheduled,
         )
         route_file = compute.functions["route_file"]
-        inbox = Inbox(
+        Inbox(
             self,
             "inbox",
             environment=environment,
@@ -47,7 +46,6 @@ class OrchestrationStack(Stack):
             function=route_file.function,
             role=route_file.role,
         )
-        compute.failures.alarm(inbox.dead_letters, "inbox_dead")
         Sweeper(
             self, "sweeper", environment=environment, function=compute.functions["sweep"].function
         )

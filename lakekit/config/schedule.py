@@ -1,7 +1,9 @@
 """When a source loads by itself, as EventBridge Scheduler reads it."""
 
 import re
+from functools import cache
 from typing import Annotated, Any, NamedTuple
+from zoneinfo import available_timezones
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -98,3 +100,13 @@ def check_expression(text: str) -> str:
     if (values[2] == "?") == (values[4] == "?"):
         raise ValueError("cron: exactly one of day-of-month and day-of-week must be '?'")
     return text
+
+
+def is_time_zone(name: str) -> bool:
+    """Say whether the IANA database has a time zone; it must be on this machine."""
+    return name in _time_zones()
+
+
+@cache
+def _time_zones() -> set[str]:
+    return available_timezones()  # from many files
