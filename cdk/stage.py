@@ -1,4 +1,4 @@
-"""One environment: its storage, compute and orchestration."""
+"""One environment: its storage, compute, orchestration and monitoring."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +8,7 @@ from aws_cdk import PermissionsBoundary, Stage, Tags
 from constructs import Construct
 
 from cdk.stacks.compute import ComputeStack
+from cdk.stacks.monitoring import MonitoringStack
 from cdk.stacks.orchestration import OrchestrationStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
@@ -56,5 +57,13 @@ class LakekitStage(Stage):
             compute=self.compute,
             stack_name=environment.name("orchestration"),
         )
+        self.monitoring = MonitoringStack(
+            self,
+            "monitoring",
+            environment=environment,
+            stack_name=environment.name("monitoring"),
+        )
+        # It names the topic, which must be there.
+        self.monitoring.add_stack_dependency(self.compute)
         for key, value in environment.all_tags.items():
             Tags.of(self).add(key, value)

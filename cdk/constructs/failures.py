@@ -7,6 +7,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from cdk.constructs.inbox import queue
 from cdk.constructs.keys import publishers
 from lakekit.config.environment import Environment
 
@@ -20,6 +21,8 @@ class Failures(Construct):
         self, scope: Construct, id: str, *, environment: Environment, key: kms.IKey
     ) -> None:
         super().__init__(scope, id)
+        self._key = key
+        undelivered = queue(self, environment, "notices_dead", days=14)
         self.topic = sns.Topic(
             self,
             "topic",
@@ -28,7 +31,9 @@ class Failures(Construct):
             enforce_ssl=True,
         )
         for address in environment.notify:
-            self.topic.add_subscription(subscriptions.EmailSubscription(address))
+            self.topic.add_subscription(
+                subscriptions.EmailSubscription(address, dead_letter_queue=undelivered)
+            )
         self.topic.add_to_resource_policy(
             iam.PolicyStatement(
                 sid="PublishNotices",
@@ -38,3 +43,13 @@ class Failures(Construct):
                 conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
             )
         )
+
+    def allow_publishing(self, machine: iam.IGrantable) -> None:
+        """Let a state machine publish to the topic, which the key encrypts."""
+        for actions, resource in (
+            (["sns:Publish"], self.topic.topic_arn),
+            (["kms:Decrypt", "kms:GenerateDataKey"], self._key.key_arn),
+        ):
+            machine.grant_principal.add_to_principal_policy(
+                iam.PolicyStatement(actions=actions, resources=[resource])
+            )

@@ -35,10 +35,12 @@ class Schedules(Construct):
         super().__init__(scope, id)
         self._state = "ENABLED" if environment.schedules else "DISABLED"
         # In it a schedule has the name of its source alone, which may be as long as that of one.
-        self._group = CfnScheduleGroup(self, "group", name=environment.name("sources")).ref
+        self.group = environment.name("sources")
+        self._group = CfnScheduleGroup(self, "group", name=self.group).ref
+        self.role = self._role(machine, dead_letters)
         self._target: dict[str, Any] = {
             "arn": machine.state_machine_arn,
-            "role_arn": self._role(machine, dead_letters).role_arn,
+            "role_arn": self.role.role_arn,
             "dead_letter_config": CfnSchedule.DeadLetterConfigProperty(arn=dead_letters.queue_arn),
             "retry_policy": CfnSchedule.RetryPolicyProperty(
                 maximum_event_age_in_seconds=2 * 3600, maximum_retry_attempts=10

@@ -4,6 +4,8 @@ In one stack, so that a release is deployed, or taken back, as a whole. Definiti
 functions, whose names change with each release: another stack could not import them.
 """
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from cdk.constructs.spark_job import JobPackages, JobSettings, SparkJob, spark_c
 from cdk.constructs.step_lambda import StepLambda, Work
 from cdk.constructs.wheels import Wheels
 from cdk.stacks.storage import SPARK_EVENTS, StorageStack
+from lakekit import layout
 from lakekit.config.environment import Environment
 from lakekit.config.functions import Step
 
@@ -59,9 +62,22 @@ EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 # Of the jobs, those that take leases themselves.
 HOLDERS = ("maintain_tables", "rebuild_table")
+# Those that stage change sets.
+MERGING = ("merge_scd2", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
+
+
+def common_variables(environment: Environment, storage: StorageStack) -> dict[str, str]:
+    """Return the variables of every function."""
+    return {
+        "LAKEKIT_ENVIRONMENT": environment.environment,
+        "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
+        "LAKEKIT_DATABASE": storage.database,
+        "LAKEKIT_WAREHOUSE": storage.warehouse,
+        "LAKEKIT_LEASE_SECONDS": str(environment.timeouts.lease),
+    }
 
 
 class ComputeStack(Stack):
@@ -79,7 +95,7 @@ class ComputeStack(Stack):
         self._environment = environment
         self._root = root
         self._storage = storage
-        self._deployment = Deployment(environment, root, storage.log_key)
+        self.deployment = Deployment(environment, root, storage.log_key)
         self.load_source_arn = self._machine_arn("load_source")
         self.maintain_tables_arn = self._machine_arn("maintain_tables")
         self.functions = {step: self._function(step) for step in FUNCTIONS}
@@ -106,7 +122,7 @@ class ComputeStack(Stack):
         }
         for name, job in self.jobs.items():
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
-            grant_lake(storage.lake, job.role)
+            grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
             job.role.add_to_policy(storage.catalog_statement(write=True))
             if name not in ALONE:
                 job.role.add_to_policy(self._own_runs_statement(name))
@@ -120,7 +136,7 @@ class ComputeStack(Stack):
         scope = Construct(self, "machines")
 
         def made(name: str) -> Machine:
-            machine = Machine(scope, name, deployment=self._deployment, supply=supply)
+            machine = Machine(scope, name, deployment=self.deployment, supply=supply)
             self._grant_machine(machine)
             return machine
 
@@ -157,12 +173,24 @@ class ComputeStack(Stack):
         jobs = [j.job.job_arn for name, j in self.jobs.items() if token(name, "Job") in tokens]
         for actions, resources in ((["lambda:InvokeFunction"], functions), (RUN_JOB, jobs)):
             machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
-        self.failures.topic.grant_publish(machine)
+        self.failures.allow_publishing(machine)
+
+    def _lake_prefixes(self, job: str) -> Iterator[str]:
+        """Yield what a job writes in the lake: metadata alone, tables, change sets of merges."""
+        tables = f"warehouse/{self._environment.database}.db/"
+        yield f"{tables}*/metadata/" if job == "create_tables" else tables
+        if job in MERGING:
+            yield f"warehouse/{layout.STAGING}"
 
     def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
         """A job waits for an earlier run of its own that Step Functions has lost."""
         arn = self.format_arn(service="glue", resource=f"job/{self._environment.name(job)}")
         return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
+
+    @property
+    def _load_jobs(self) -> list[str]:
+        """The names of the jobs of a run, whose use CompleteRun asks for."""
+        return [self._environment.name(job) for job in ("create_tables", "merge_scd2")]
 
     def _machine_arn(self, machine: str) -> str:
         return self.format_arn(
@@ -194,22 +222,23 @@ class ComputeStack(Stack):
 
     def _function(self, step: Step) -> StepLambda:
         storage = self._storage
-        variables = {
-            "LAKEKIT_ENVIRONMENT": self._environment.environment,
-            "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
-            "LAKEKIT_DATABASE": storage.database,
-            "LAKEKIT_WAREHOUSE": storage.warehouse,
-            "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
-        }
+        variables = common_variables(self._environment, storage)
         if step == "plan_tables":
             variables["LAKEKIT_JOBS"] = self._environment.jobs.model_dump_json()
+        if step == "complete_run":
+            variables["LAKEKIT_LOAD_JOBS"] = json.dumps(self._load_jobs)
+            variables["LAKEKIT_TABLE_METRICS"] = str(self._environment.table_metrics).lower()
+        if step == "sweep":
+            variables["LAKEKIT_SCHEDULES"] = str(self._environment.schedules).lower()
+            if self._environment.pause:
+                variables["LAKEKIT_PAUSE"] = self._environment.pause.model_dump_json()
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn
         function = StepLambda(
             self,
             step,
-            deployment=self._deployment,
+            deployment=self.deployment,
             code=function_code(self, self._root, EXTRAS.get(step, ("functions",))),
             work=FUNCTIONS[step],
             variables=variables,
@@ -228,6 +257,10 @@ class ComputeStack(Stack):
                 actions=["events:PutEvents"],
                 resources=[self.format_arn(service="events", resource="event-bus/default")],
             )
+        )
+        jobs = [self.format_arn(service="glue", resource=f"job/{each}") for each in self._load_jobs]
+        self.functions["complete_run"].allow(
+            iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=jobs)
         )
         for step in STARTING:
             self.functions[step].allow(

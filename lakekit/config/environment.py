@@ -82,6 +82,7 @@ class Environment(Model):
     schedules: bool = True
     pause: Pause | None = None
     notify: tuple[Email, ...] = ()
+    table_metrics: bool = False
     budget: Budget | None = None
     tags: Tags = Tags()
     permissions_boundary: PolicyName | None = None

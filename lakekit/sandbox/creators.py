@@ -23,7 +23,11 @@ class Created:
 
 # Moto does not check who calls, and has no metrics that an alarm could watch; policies that
 # require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
+# Nothing here costs anything, so that no budget is needed.
 NOT_ENFORCED = {
+    "AWS::Budgets::Budget",
+    "AWS::CE::AnomalyMonitor",
+    "AWS::CE::AnomalySubscription",
     "AWS::CDK::Metadata",
     "AWS::CloudWatch::Alarm",
     "AWS::IAM::Policy",
@@ -135,6 +139,13 @@ def _workgroup(client: Client, fallback: str, p: Properties) -> Created:
     return Created(p["Name"], {}, p)
 
 
+def _dashboard(client: Client, fallback: str, p: Properties) -> Created:
+    client("cloudwatch").put_dashboard(
+        DashboardName=p["DashboardName"], DashboardBody=p["DashboardBody"]
+    )
+    return Created(p["DashboardName"], {}, p)
+
+
 def _topic(client: Client, fallback: str, p: Properties) -> Created:
     arn = client("sns").create_topic(Name=p.get("TopicName", fallback))["TopicArn"]
     return Created(arn, {"TopicArn": arn, "TopicName": arn.rpartition(":")[2]}, p)
@@ -204,6 +215,7 @@ def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
 
 CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::Athena::WorkGroup": _workgroup,
+    "AWS::CloudWatch::Dashboard": _dashboard,
     "AWS::Events::Rule": _rule,
     "AWS::Glue::Database": _database,
     "AWS::Glue::Job": _job,

@@ -65,13 +65,14 @@ def merge_tables(
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
-        done = MergeScd2Result(table=plan.table, merges=())
+        done, began = MergeScd2Result(table=plan.table, merges=()), clock()
         for landings in passes(plan.contract, plan.batches):
             for merged in merge_landings(session, plan.contract, landings, table, staging=staging):
                 done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 keep(plan.table, done)
         maintain = wants_maintenance(session, plan.contract, table, now=clock())
-        return done.model_copy(update={"maintain": maintain})
+        seconds = (clock() - began).total_seconds()
+        return done.model_copy(update={"maintain": maintain, "seconds": seconds})
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)

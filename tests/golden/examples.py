@@ -160,7 +160,7 @@ DOCUMENTS: tuple[Document, ...] = (
     Progress(run_id="r-1", parts=(PART,), pages=4, resume={"page": 5}),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
-    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True),
+    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True, seconds=12.5),
     MaintainTablesResult(
         table="orders", busy="held by r-2",
         maintained=(

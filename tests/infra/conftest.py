@@ -11,7 +11,7 @@ from cdk.app import ROOT, build
 from lakekit.config.environment import environment_names
 
 ENVIRONMENTS = environment_names(ROOT / "config/environments")
-STACKS = ("storage", "compute", "orchestration")
+STACKS = ("storage", "compute", "orchestration", "monitoring")
 CONTEXT = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
 SHARED = (
     "glue_jobs", "lakekit", "lambdas", "pyproject.toml", "requirements.txt", "state_machines",

@@ -82,7 +82,7 @@ def test_a_bundle_that_lacks_a_package_would_be_found(tmp_path: Path) -> None:
 def test_bundles_stay_small() -> None:
     assert closure(wanted(ROOT, PLAIN)) <= {
         "annotated-types", "aws-lambda-powertools", "jmespath", "msgspec", "pydantic",
-        "pydantic-core", "pyyaml", "typing-extensions", "typing-inspection",
+        "pydantic-core", "pyyaml", "typing-extensions", "typing-inspection", "tzdata",
     }  # fmt: skip
 
 

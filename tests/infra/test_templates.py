@@ -108,7 +108,10 @@ def test_the_example_source_is_of_dev_which_the_sandbox_deploys_and_of_no_other(
     environments: dict[str, Stacks],
 ) -> None:
     scheduled = {
-        name: len(stacks["orchestration"].find_resources("AWS::Scheduler::Schedule"))
+        name: sum(
+            "source" in json.loads(each["Properties"]["Target"]["Input"])
+            for each in stacks["orchestration"].find_resources("AWS::Scheduler::Schedule").values()
+        )
         for name, stacks in environments.items()
     }
 
