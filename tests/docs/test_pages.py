@@ -9,6 +9,7 @@ import yaml
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from lakekit.config.source import load_source
 from lakekit.contract.contract import load_contract
+from lakekit.sandbox.creators import NOT_ENFORCED
 from lakekit.steps import functions as steps
 from lakekit.steps import jobs as job_steps
 from tests.docs.pages import PAGES, ROOT, Snippet, headings, links, read, snippets
@@ -109,3 +110,10 @@ def test_hooks_call_what_the_repository_has() -> None:
         assert (
             f"\n{rest[0]}:" in makefile if program == "make" else program.startswith(".venv/bin/")
         )
+
+
+def test_the_sandbox_page_lists_what_is_not_built() -> None:
+    table = read(ROOT / "docs/sandbox.md").partition("## What it does not build")[2]
+    named = {word for word in table.split("`")[1::2] if word.startswith("AWS::")}
+
+    assert named == NOT_ENFORCED
