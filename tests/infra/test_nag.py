@@ -54,7 +54,7 @@ def rule(finding: str) -> str:
 
 def reasons() -> dict[str, str]:
     page = (ROOT / "docs/security.md").read_text()
-    table = page.partition("### Findings that stay")[2].partition("\n## ")[0]
+    table = page.partition("### Findings that stay")[2].partition("\n##")[0]
     rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| `")]
     return {name.strip(" `"): reason.strip() for name, reason in rows}
 
