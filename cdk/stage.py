@@ -1,13 +1,14 @@
-"""One environment: its storage, compute and orchestration."""
+"""One environment: its storage, compute, orchestration and monitoring."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from aws_cdk import Environment as CdkEnvironment
-from aws_cdk import Stage, Tags
+from aws_cdk import PermissionsBoundary, Stage, Tags
 from constructs import Construct
 
 from cdk.stacks.compute import ComputeStack
+from cdk.stacks.monitoring import MonitoringStack
 from cdk.stacks.orchestration import OrchestrationStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
@@ -25,7 +26,13 @@ class LakekitStage(Stage):
         root: Path,
     ) -> None:
         place = CdkEnvironment(account=environment.account, region=environment.region)
-        super().__init__(scope, id, env=place)
+        boundary = environment.permissions_boundary
+        super().__init__(
+            scope,
+            id,
+            env=place,
+            permissions_boundary=PermissionsBoundary.from_name(boundary) if boundary else None,
+        )
         self.storage = StorageStack(
             self,
             "storage",
@@ -50,5 +57,13 @@ class LakekitStage(Stage):
             compute=self.compute,
             stack_name=environment.name("orchestration"),
         )
-        Tags.of(self).add("project", "lakekit")
-        Tags.of(self).add("environment", environment.environment)
+        self.monitoring = MonitoringStack(
+            self,
+            "monitoring",
+            environment=environment,
+            stack_name=environment.name("monitoring"),
+        )
+        # It names the topic, which must be there.
+        self.monitoring.add_stack_dependency(self.compute)
+        for key, value in environment.all_tags.items():
+            Tags.of(self).add(key, value)

@@ -7,6 +7,7 @@ import boto3
 from lakekit.aws.job_runs import wait_for_earlier_runs
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
+from lakekit.aws.telemetry.job_log import logged_job
 from lakekit.spark.jobs import create_tables
 from lakekit.spark.session.session import job_session
 from lakekit.steps.events import job_arguments
@@ -18,7 +19,8 @@ def main(argv: list[str]) -> None:
     arguments = job_arguments(CreateTables, argv)
     wait_for_earlier_runs(argv, arguments.run_id, boto3.client("glue"))
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
-    create_tables(job_session(), store, arguments, clock=utc_now)
+    with logged_job("create_tables", arguments):
+        create_tables(job_session(), store, arguments, clock=utc_now)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from lakekit.aws.job_runs import wait_for_earlier_runs
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
+from lakekit.aws.telemetry.job_log import logged_job
 from lakekit.config.load import job_folder, read_contracts
 from lakekit.spark.jobs import maintain_tables
 from lakekit.spark.session.session import job_session
@@ -23,7 +24,8 @@ def main(argv: list[str]) -> None:
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     contracts = read_contracts(job_folder(os.environ), arguments.source)
     leases = Leases(store, utc_now, lifetime=arguments.lease_lifetime)
-    maintain_tables(job_session(), store, arguments, contracts, leases=leases, clock=utc_now)
+    with logged_job("maintain_tables", arguments):
+        maintain_tables(job_session(), store, arguments, contracts, leases=leases, clock=utc_now)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import boto3
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.settings import utc_now
+from lakekit.aws.telemetry.job_log import logged_job
 from lakekit.config.load import job_folder, read_contracts
 from lakekit.spark.rebuild.job import rebuild_from_landing
 from lakekit.spark.session.session import job_session
@@ -21,7 +22,8 @@ def main(argv: list[str]) -> None:
     store = S3ObjectStore(arguments.landing_bucket, boto3.client("s3"))
     contracts = read_contracts(job_folder(os.environ), arguments.source)
     leases = Leases(store, utc_now, lifetime=arguments.lease_lifetime)
-    rebuild_from_landing(job_session(), store, arguments, contracts, leases=leases)
+    with logged_job("rebuild_table", arguments):
+        rebuild_from_landing(job_session(), store, arguments, contracts, leases=leases)
 
 
 if __name__ == "__main__":

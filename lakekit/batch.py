@@ -54,6 +54,14 @@ class MergeMetrics(Model):
     deletes: int = 0
     restored: int = 0
 
+    @property
+    def records(self) -> int:
+        """The records that came in."""
+        return (
+            self.opened + self.unchanged + self.duplicates + self.superseded + self.deletes
+            + self.quarantined
+        )  # fmt: skip
+
 
 class MergeResult(MergeMetrics):
     """The metrics of one merge, its table and run, and the commit that made it visible.

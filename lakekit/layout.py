@@ -14,6 +14,11 @@ RAW = "raw/"
 RUNS = "runs/"
 # The one place where functions delete: all below it can be derived again from the landings.
 INDEX = "index/"
+# The sweeper watches the ages of what is below: when sources were started, and tables loaded.
+STARTED = "watch/started/"
+LOADED = "watch/loaded/"
+# The names of the schedules that a pause has switched off.
+PAUSED = "watch/paused"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.
 # No execution can have it: Step Functions allows no angle brackets in a name.
 REBUILD_OWNER = "<rebuild_table>"
@@ -207,6 +212,16 @@ def routed_key(inbox_key: str, etag: str) -> str:
         'index/routed/shop/orders/day.csv/abc'
     """
     return f"{INDEX}routed/{inbox_key.removeprefix('inbox/')}/{etag.strip(chr(34))}"
+
+
+def started_key(source: str) -> str:
+    """Return the key whose age says when a source was last started to extract."""
+    return f"{STARTED}{_segment(source)}"
+
+
+def loaded_key(source: str, table: str) -> str:
+    """Return the key whose age says when a landing of a table was last complete."""
+    return f"{LOADED}{_segment(source)}/{_segment(table)}"
 
 
 def newest_key(source: str, table: str) -> str:

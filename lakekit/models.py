@@ -158,9 +158,14 @@ def describe_faults(
         document: What was validated, if it was read from YAML.
     """
     return "\n".join(
-        f"{name}: {Fault(fault['loc'], _message(fault, model, document))}"
+        f"{name}: {Fault(_without_key_mark(fault['loc']), _message(fault, model, document))}"
         for fault in _errors(error)
     )
+
+
+def _without_key_mark(location: Path) -> Path:
+    """Return where a wrong name of a mapping is: Pydantic puts `[key]` behind it."""
+    return tuple(part for part in location if part != "[key]")
 
 
 def child(node: Any, part: str | int) -> Any:

@@ -14,6 +14,16 @@ class PreconditionFailedError(Exception):
     """A conditional PUT lost: the object exists, or is not the one that was read."""
 
 
+class Schedules(Protocol):
+    """The schedules of sources."""
+
+    def states(self) -> dict[str, bool]:
+        """Return whether each schedule is switched on, by name."""
+
+    def switch(self, name: str, *, on: bool) -> None:
+        """Switch a schedule on or off."""
+
+
 @dataclass(frozen=True)
 class ObjectInfo:
     """What the store knows of an object without reading it; `size` in bytes.

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
+
+from lakekit import layout
 
 RESULTS = "runs/*/results/"
 CALLS = "runs/*/calls.json"
@@ -20,17 +23,19 @@ class Access:
 
 PENDING, BLOCKED, OPEN = "index/pending/", "index/blocked/", "index/open/"
 BACKOFF, ROUTED = "index/backoff/", "index/routed/"
+STARTED, LOADED = layout.STARTED, layout.LOADED
 # To give tables back, and to look for what is pending.
 HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
-    "start_run": Access(read=("runs/",), write=("runs/", OPEN)),
+    "start_run": Access(read=("runs/",), write=("runs/", OPEN, STARTED)),
     "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", CALLS, PENDING)),
     "claim_landings": Access(read=("runs/", "leases/", BACKOFF), write=("runs/", "leases/")),
     "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),
     "plan_tables": Access(read=("raw/", "runs/", "tables/"), write=("runs/", "tables/")),
     "complete_run": Access(
         read=("raw/", "runs/", "tables/", *HAND_OVER.read),
-        write=("raw/", "tables/", BLOCKED, BACKOFF, *HAND_OVER.write),
+        # A result of a merge whose job died before it could say what it had done.
+        write=("raw/", "tables/", RESULTS, BLOCKED, BACKOFF, LOADED, *HAND_OVER.write),
         delete=(PENDING, BLOCKED, BACKOFF, *HAND_OVER.delete),
     ),
     "record_failure": Access(
@@ -42,9 +47,10 @@ FUNCTION_ACCESS = {
     # It routes what no event has routed, and closes what no run has closed.
     "sweep": Access(
         read=("inbox/", "raw/", "runs/", *HAND_OVER.read),
-        write=("raw/", PENDING, ROUTED, *HAND_OVER.write),
+        write=("raw/", PENDING, ROUTED, STARTED, LOADED, *HAND_OVER.write),
         delete=(PENDING, BLOCKED, *HAND_OVER.delete),
     ),
+    "pause_schedules": Access(read=(layout.PAUSED,), write=(layout.PAUSED,)),
     "route_file": Access(read=("inbox/", "raw/", "leases/"), write=("raw/", PENDING, ROUTED)),
 }
 JOB_ACCESS = {
@@ -81,19 +87,31 @@ def grant_lake_metadata(bucket: s3.Bucket, role: iam.Role) -> None:
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], ("warehouse/*/metadata/",)))
 
 
-def grant_lake(bucket: s3.Bucket, role: iam.Role) -> None:
+def grant_lake(bucket: s3.Bucket, role: iam.Role, prefixes: tuple[str, ...]) -> None:
     """Let a job keep tables: a commit deletes old metadata, maintenance deletes expired files."""
     role.add_to_policy(
         iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
     )
     actions = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
-    role.add_to_policy(_objects(bucket, actions, ("warehouse/",)))
+    role.add_to_policy(_objects(bucket, actions, prefixes))
     _grant_key(bucket, role)
 
 
 def _grant_key(bucket: s3.Bucket, role: iam.Role) -> None:
-    if bucket.encryption_key:
-        bucket.encryption_key.grant_encrypt_decrypt(role)
+    """Let S3 use a bucket's key for a role, which cannot use it for anything else.
+
+    A write in parts reads what it has encrypted. Nothing is encrypted with the key itself.
+    """
+    assert bucket.encryption_key  # noqa: S101
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=[bucket.encryption_key.key_arn],
+            conditions={
+                "StringEquals": {"kms:ViaService": f"s3.{Stack.of(role).region}.amazonaws.com"}
+            },
+        )
+    )
 
 
 def _objects(

@@ -1,7 +1,6 @@
 """Packages of functions and jobs, made with pip for the target platform; no Docker."""
 
 import hashlib
-import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +13,16 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from cdk.constructs.locked import locked_file
+
 SOURCES = ("lakekit", "lambdas", "config")
 # The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
 LAPTOP = ("cli", "local", "operate", "sandbox")
+PYTHON = "3.11"
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
+# The lock names all that is needed; what does not have the hash that it names is refused.
+LOCKED = ("--disable-pip-version-check", "--python-version", PYTHON, *PLATFORM,
+          "--no-deps", "--require-hashes")  # fmt: skip
 NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
@@ -32,14 +37,12 @@ class PipBundle:
     def try_bundle(self, output_dir: str, *args: object, **options: object) -> bool:
         """Fill the folder; a failing pip ends the synthesis."""
         out = Path(output_dir)
-        constraints = out / ".constraints"
-        constraints.write_text("\n".join(pins(self.root)))
+        needs = out / ".requirements.txt"
+        needs.write_text(locked_file(self.root, wanted(self.root, self.extras)))
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile",
-                   "--disable-pip-version-check", "--python-version", "3.11", *PLATFORM,
-                   "--target", str(out), "-c", str(constraints),
-                   *wanted(self.root, self.extras)]  # fmt: skip
+                   "--target", str(out), *LOCKED, "-r", str(needs)]  # fmt: skip
         subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
-        constraints.unlink()
+        needs.unlink()
         for folder in SOURCES:
             shutil.copytree(self.root / folder, out / folder, ignore=_left_out, dirs_exist_ok=True)
         return True
@@ -50,12 +53,6 @@ def wanted(root: Path, extras: tuple[str, ...]) -> list[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
     return [*project["dependencies"], *(need for extra in extras for need in optional[extra])]
-
-
-def pins(root: Path) -> list[str]:
-    """Return `name==version` of every pinned package."""
-    text = (root / "requirements.txt").read_text()
-    return re.findall(r"^([A-Za-z0-9_.-]+==[^\s;\\]+)", text, flags=re.MULTILINE)
 
 
 def digest(root: Path, extras: tuple[str, ...]) -> str:

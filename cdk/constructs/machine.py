@@ -1,14 +1,13 @@
 """A state machine, deployed from its definition file."""
 
-from pathlib import Path
-
 from aws_cdk import RemovalPolicy
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from cdk.constructs.definitions import insert_timeouts, pick_tokens
-from lakekit.config.environment import Environment
+from cdk.constructs.deployment import Deployment
+from cdk.constructs.logs import log_group
+from cdk.constructs.roles import service_role
 
 
 class Machine(sfn.StateMachine):
@@ -22,29 +21,34 @@ class Machine(sfn.StateMachine):
         scope: Construct,
         machine: str,
         *,
-        environment: Environment,
-        root: Path,
+        deployment: Deployment,
         supply: dict[str, str],
     ) -> None:
+        environment = deployment.environment
         name = environment.name(machine)
-        text = (root / "state_machines" / f"{machine}.asl.json").read_text(encoding="utf-8")
-        log_group = logs.LogGroup(
+        text = (deployment.root / "state_machines" / f"{machine}.asl.json").read_text(
+            encoding="utf-8"
+        )
+        group = log_group(
             scope,
             f"{machine}_logs",
-            log_group_name=f"/aws/vendedlogs/states/{name}",
-            retention=logs.RetentionDays.ONE_MONTH,
-            removal_policy=RemovalPolicy.DESTROY,
+            f"/aws/vendedlogs/states/{name}",
+            environment=environment,
+            key=deployment.log_key,
         )
         super().__init__(
             scope,
             machine,
             state_machine_name=name,
+            role=service_role(scope, f"{machine}_role", "states"),
             definition_body=sfn.DefinitionBody.from_string(
                 insert_timeouts(text, machine, environment.timeouts)
             ),
             definition_substitutions=pick_tokens(machine, supply),
+            tracing_enabled=True,
+            # Each state, but not its input and output: those of a run are in its documents.
             logs=sfn.LogOptions(
-                destination=log_group, level=sfn.LogLevel.ERROR, include_execution_data=False
+                destination=group, level=sfn.LogLevel.ALL, include_execution_data=False
             ),
         )
         version = sfn.CfnStateMachineVersion(

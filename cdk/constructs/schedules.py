@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk.aws_scheduler import CfnSchedule, CfnScheduleGroup
 from constructs import Construct
 
+from cdk.constructs.roles import service_role
 from lakekit.config.environment import Environment
 from lakekit.config.schedule import Schedule
 from lakekit.config.source import Source
@@ -35,10 +35,12 @@ class Schedules(Construct):
         super().__init__(scope, id)
         self._state = "ENABLED" if environment.schedules else "DISABLED"
         # In it a schedule has the name of its source alone, which may be as long as that of one.
-        self._group = CfnScheduleGroup(self, "group", name=environment.name("sources")).ref
+        self.group = environment.name("sources")
+        self._group = CfnScheduleGroup(self, "group", name=self.group).ref
+        self.role = self._role(machine, dead_letters)
         self._target: dict[str, Any] = {
             "arn": machine.state_machine_arn,
-            "role_arn": self._role(machine, dead_letters).role_arn,
+            "role_arn": self.role.role_arn,
             "dead_letter_config": CfnSchedule.DeadLetterConfigProperty(arn=dead_letters.queue_arn),
             "retry_policy": CfnSchedule.RetryPolicyProperty(
                 maximum_event_age_in_seconds=2 * 3600, maximum_retry_attempts=10
@@ -51,9 +53,7 @@ class Schedules(Construct):
                 self._add(source.source, source.schedule)
 
     def _role(self, machine: sfn.IStateMachine, dead_letters: sqs.IQueue) -> iam.Role:
-        ours = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
-        principal = iam.ServicePrincipal("scheduler.amazonaws.com", conditions=ours)
-        role = iam.Role(self, "role", assumed_by=principal)
+        role = service_role(self, "role", "scheduler")
         machine.grant_start_execution(role)
         dead_letters.grant(role, "sqs:SendMessage")
         return role

@@ -10,14 +10,19 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from cdk.constructs.job_logs import JobLogs
+from cdk.constructs.roles import service_role
 from cdk.constructs.wheels import Wheels
 from lakekit.config.environment import Environment
 from lakekit.config.workers import Workers
 from lakekit.spark_conf import CATALOG, SETTINGS
 
 
-def spark_conf(warehouse: str) -> str:
-    """Return the value of `--conf`: Glue takes the key once, so the rest rides in its value."""
+def spark_conf(warehouse: str, *, tiering: bool) -> str:
+    """Return the value of `--conf`: Glue takes the key once, so the rest rides in its value.
+
+    With tiering, data files begin in the class in which S3 finds the cheapest tier by itself.
+    """
     catalog = f"spark.sql.catalog.{CATALOG}"
     settings = {
         **SETTINGS,
@@ -27,6 +32,8 @@ def spark_conf(warehouse: str) -> str:
         # Else each commit is a version that Glue keeps, up to a limit of the account.
         f"{catalog}.glue.skip-archive": "true",
     }
+    if tiering:
+        settings[f"{catalog}.s3.write.storage-class"] = "INTELLIGENT_TIERING"
     return " --conf ".join(f"{key}={value}" for key, value in settings.items())
 
 
@@ -40,11 +47,12 @@ class JobPackages:
 
 
 @dataclass(frozen=True)
-class JobCapacity:
-    """The workers of a run, if it is not started with others, and how many runs there are."""
+class JobSettings:
+    """The workers of a run, if it is not started with others; how many runs; the arguments."""
 
     workers: Workers
     runs_at_once: int
+    arguments: dict[str, str]
 
 
 class SparkJob(Construct):
@@ -57,15 +65,16 @@ class SparkJob(Construct):
         *,
         environment: Environment,
         packages: JobPackages,
-        capacity: JobCapacity,
-        arguments: dict[str, str],
+        settings: JobSettings,
+        logs: JobLogs,
     ) -> None:
         super().__init__(scope, job)
-        workers = capacity.workers
-        self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("glue.amazonaws.com"))
+        workers = settings.workers
+        self.role = service_role(self, "role", "glue")
         script = assets.Asset(self, "script", path=str(packages.root / "glue_jobs" / f"{job}.py"))
         packages.wheels.grant_read(self.role)
         self._allow_packages(script, packages.library)
+        logs.watch(job, self.role)
         self.job = glue.PySparkEtlJob(
             self,
             "job",
@@ -79,39 +88,27 @@ class SparkJob(Construct):
                 number_of_workers=workers.number,
             ),
             max_retries=0,
-            max_concurrent_runs=capacity.runs_at_once,
+            max_concurrent_runs=settings.runs_at_once,
             timeout=Duration.seconds(environment.timeouts.job),
             extra_python_files=[
                 glue.Code.from_bucket(packages.library.bucket, packages.library.s3_object_key)
             ],
+            security_configuration=logs.security,
+            spark_ui=logs.spark_ui(job),
+            enable_metrics=True,
+            enable_observability_metrics=True,
             default_arguments={
                 "--datalake-formats": "iceberg",
                 # Then the number of workers is the most that a run has at a time.
                 "--enable-auto-scaling": "true",
+                "--enable-job-insights": "true",
                 **packages.wheels.arguments,
-                **arguments,
+                **settings.arguments,
             },
         )
         resource = cast(glue.CfnJob, self.job.node.default_child)
         resource.execution_class = workers.execution_class
-        self._allow_telemetry(scope)
 
     def _allow_packages(self, *packages: assets.Asset) -> None:
         keys = [each.bucket.arn_for_objects(each.s3_object_key) for each in packages]
         self.role.add_to_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=keys))
-
-    def _allow_telemetry(self, scope: Construct) -> None:
-        self.role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
-                resources=[f"arn:aws:logs:{self.job.env.region}:{self.job.env.account}:"
-                           "log-group:/aws-glue/*"],
-            )
-        )  # fmt: skip
-        self.role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["cloudwatch:PutMetricData"],
-                resources=["*"],
-                conditions={"StringEquals": {"cloudwatch:namespace": "Glue"}},
-            )
-        )

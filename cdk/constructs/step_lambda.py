@@ -1,16 +1,28 @@
 """The Lambda function of one step, with a role of its own."""
 
+from dataclasses import dataclass
+
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from lakekit.config.environment import Environment
+from cdk.constructs.deployment import Deployment
+from cdk.constructs.logs import log_group
+from cdk.constructs.roles import service_role
+from lakekit.config.functions import Step
 
 # Stays when the next release replaces it; goes if the deployment that made it fails, since Lambda
 # publishes nothing twice.
 KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a function does at most: for how many seconds, and how often at once."""
+
+    seconds: int
+    at_once: int
 
 
 class StepLambda(Construct):
@@ -23,24 +35,21 @@ class StepLambda(Construct):
     def __init__(
         self,
         scope: Construct,
-        step: str,
+        step: Step,
         *,
-        environment: Environment,
+        deployment: Deployment,
         code: lambda_.Code,
+        work: Work,
         variables: dict[str, str],
-        timeout_seconds: int,
     ) -> None:
         super().__init__(scope, step)
-        name = environment.name(step)
-        log_group = logs.LogGroup(
-            self,
-            "logs",
-            log_group_name=f"/aws/lambda/{name}",
-            retention=logs.RetentionDays[f"{_RETENTION[environment.functions.log_days]}"],
-            removal_policy=RemovalPolicy.DESTROY,
+        environment = deployment.environment
+        name, functions = environment.name(step), environment.functions
+        group = log_group(
+            self, "logs", f"/aws/lambda/{name}", environment=environment, key=deployment.log_key
         )
-        self.role = iam.Role(self, "role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log_group.grant_write(self.role)
+        self.role = service_role(self, "role", "lambda")
+        group.grant_write(self.role)
         self.function = lambda_.Function(
             self,
             "function",
@@ -50,10 +59,12 @@ class StepLambda(Construct):
             handler=f"lambdas.{step}.handler.handler",
             code=code,
             role=self.role,
-            log_group=log_group,
+            log_group=group,
+            tracing=lambda_.Tracing.ACTIVE,
             environment={"POWERTOOLS_SERVICE_NAME": step, **variables},
-            memory_size=environment.functions.memory_mb,
-            timeout=Duration.seconds(timeout_seconds),
+            memory_size=functions.memory_of(step),
+            timeout=Duration.seconds(work.seconds),
+            reserved_concurrent_executions=work.at_once if functions.reserve_concurrency else None,
             current_version_options=lambda_.VersionOptions(removal_policy=KEPT),
         )
 
@@ -65,15 +76,3 @@ class StepLambda(Construct):
     def allow(self, statement: iam.PolicyStatement) -> None:
         """Give the function's role one more right."""
         self.role.add_to_policy(statement)
-
-
-_RETENTION = {
-    1: "ONE_DAY",
-    3: "THREE_DAYS",
-    7: "ONE_WEEK",
-    14: "TWO_WEEKS",
-    30: "ONE_MONTH",
-    90: "THREE_MONTHS",
-    180: "SIX_MONTHS",
-    365: "ONE_YEAR",
-}

@@ -12,9 +12,9 @@ from aws_cdk import FileAssetPackaging, Stack, Stage
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk.constructs.bundle import PLATFORM, pins, wanted
+from cdk.constructs.bundle import LOCKED, wanted
+from cdk.constructs.locked import locked_file
 
-PYTHON = "3.11"
 SUFFIX = ".gluewheels"  # with .zip the name by which Glue knows a zip of wheels
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -60,18 +60,17 @@ class Wheels(Construct):
 
 def digest(root: Path, *, bundled: bool) -> str:
     """Return a hash of what is wanted and pinned; the same commit gives the same template."""
-    parts = [PYTHON, str(bundled), *PLATFORM, *wanted(root, ()), *pins(root)]
+    parts = [str(bundled), *LOCKED, locked_file(root, wanted(root, ()))]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def build(root: Path) -> bytes:
-    """Download the wheels of the core's packages, pinned, for Glue's platform, and pack them."""
+    """Download the wheels of the core's packages, as they are locked, and pack them."""
     with tempfile.TemporaryDirectory() as folder:
-        constraints = Path(folder, "constraints.txt")
-        constraints.write_text("\n".join(pins(root)))
-        command = [sys.executable, "-m", "pip", "download", "--quiet",
-                   "--disable-pip-version-check", "--python-version", PYTHON, *PLATFORM,
-                   "--dest", folder, "-c", str(constraints), *wanted(root, ())]  # fmt: skip
+        needs = Path(folder, "requirements.txt")
+        needs.write_text(locked_file(root, wanted(root, ())))
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder,
+                   *LOCKED, "-r", str(needs)]  # fmt: skip
         subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
         return pack(sorted(Path(folder).glob("*.whl")))
 

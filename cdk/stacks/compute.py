@@ -4,10 +4,12 @@ In one stack, so that a release is deployed, or taken back, as a whole. Definiti
 functions, whose names change with each release: another stack could not import them.
 """
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import Stack
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -20,38 +22,62 @@ from cdk.constructs.access import (
 )
 from cdk.constructs.bundle import function_code, library
 from cdk.constructs.definitions import TOKENS, token
+from cdk.constructs.deployment import Deployment
 from cdk.constructs.failures import Failures
+from cdk.constructs.job_logs import JobLogs
 from cdk.constructs.machine import Machine
-from cdk.constructs.spark_job import JobCapacity, JobPackages, SparkJob, spark_conf
-from cdk.constructs.step_lambda import StepLambda
+from cdk.constructs.spark_job import JobPackages, JobSettings, SparkJob, spark_conf
+from cdk.constructs.step_lambda import StepLambda, Work
 from cdk.constructs.wheels import Wheels
-from cdk.stacks.storage import StorageStack
+from cdk.stacks.storage import SPARK_EVENTS, StorageStack
+from lakekit import layout
 from lakekit.config.environment import Environment
+from lakekit.config.functions import Step
 
 # Seconds: as the tasks of load_source have them, so that the function ends first. No task waits for
-# route_file, which lands a batch of files one after the other.
-FUNCTIONS = {
-    "start_run": 55,
-    "extract_pages": 890,
-    "claim_landings": 115,
-    "validate_landing": 890,
-    "plan_tables": 290,
-    "complete_run": 290,
-    "record_failure": 55,
-    "start_pending": 55,
-    "route_file": 890,
-    "sweep": 890,
+# route_file, which lands a batch of files one after the other. How many at once: what 200 sources
+# ask for that start together, and in all less than the 900 that an account can give away.
+FUNCTIONS: dict[Step, Work] = {
+    "start_run": Work(55, 50),
+    "extract_pages": Work(890, 200),
+    "claim_landings": Work(115, 50),
+    "validate_landing": Work(890, 150),
+    "plan_tables": Work(290, 50),
+    "complete_run": Work(290, 50),
+    "record_failure": Work(55, 50),
+    "start_pending": Work(55, 10),
+    "route_file": Work(890, 20),
+    "sweep": Work(890, 1),
 }
 # Who starts the runs of a source, and who asks or takes the leases of its tables.
-STARTING = ("complete_run", "record_failure", "start_pending", "route_file", "sweep")
-LEASING = (*STARTING, "claim_landings")
+STARTING: tuple[Step, ...] = (
+    "complete_run",
+    "record_failure",
+    "start_pending",
+    "route_file",
+    "sweep",
+)
+LEASING: tuple[Step, ...] = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 # Of the jobs, those that take leases themselves.
 HOLDERS = ("maintain_tables", "rebuild_table")
+# Those that stage change sets.
+MERGING = ("merge_scd2", "rebuild_table")
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
+
+
+def common_variables(environment: Environment, storage: StorageStack) -> dict[str, str]:
+    """Return the variables of every function."""
+    return {
+        "LAKEKIT_ENVIRONMENT": environment.environment,
+        "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
+        "LAKEKIT_DATABASE": storage.database,
+        "LAKEKIT_WAREHOUSE": storage.warehouse,
+        "LAKEKIT_LEASE_SECONDS": str(environment.timeouts.lease),
+    }
 
 
 class ComputeStack(Stack):
@@ -69,31 +95,39 @@ class ComputeStack(Stack):
         self._environment = environment
         self._root = root
         self._storage = storage
-        arn = f"arn:aws:states:{self.region}:{self.account}:stateMachine:"
-        self.load_source_arn = arn + environment.name("load_source")
-        self.maintain_tables_arn = arn + environment.name("maintain_tables")
+        self.deployment = Deployment(environment, root, storage.log_key)
+        self.load_source_arn = self._machine_arn("load_source")
+        self.maintain_tables_arn = self._machine_arn("maintain_tables")
         self.functions = {step: self._function(step) for step in FUNCTIONS}
         self._grant_functions()
         packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
+        job_logs = JobLogs(
+            self,
+            "job_logs",
+            environment=environment,
+            key=storage.key,
+            log_key=storage.log_key,
+            events=(storage.results, SPARK_EVENTS),
+        )
         self.jobs = {
             job: SparkJob(
                 self,
                 job,
                 environment=environment,
                 packages=packages,
-                capacity=self._capacity(job),
-                arguments=self._arguments(job),
+                settings=self._settings(job),
+                logs=job_logs,
             )
             for job in JOBS
         }
         for name, job in self.jobs.items():
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
-            grant_lake(storage.lake, job.role)
+            grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
             job.role.add_to_policy(storage.catalog_statement(write=True))
             if name not in ALONE:
                 job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
-        self.failures = Failures(self, "failures", environment=environment, key=storage.key)
+        self.failures = Failures(self, "failures", environment=environment, key=storage.log_key)
         self.machines = self._machines()
 
     def _machines(self) -> dict[str, Machine]:
@@ -102,11 +136,8 @@ class ComputeStack(Stack):
         scope = Construct(self, "machines")
 
         def made(name: str) -> Machine:
-            machine = Machine(
-                scope, name, environment=self._environment, root=self._root, supply=supply
-            )
+            machine = Machine(scope, name, deployment=self.deployment, supply=supply)
             self._grant_machine(machine)
-            self.failures.alarm_time_outs(machine, name)
             return machine
 
         maintain_tables = made("maintain_tables")
@@ -142,73 +173,94 @@ class ComputeStack(Stack):
         jobs = [j.job.job_arn for name, j in self.jobs.items() if token(name, "Job") in tokens]
         for actions, resources in ((["lambda:InvokeFunction"], functions), (RUN_JOB, jobs)):
             machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
-        self.failures.topic.grant_publish(machine)
+        self.failures.allow_publishing(machine)
+
+    def _lake_prefixes(self, job: str) -> Iterator[str]:
+        """Yield what a job writes in the lake: metadata alone, tables, change sets of merges."""
+        tables = f"warehouse/{self._environment.database}.db/"
+        yield f"{tables}*/metadata/" if job == "create_tables" else tables
+        if job in MERGING:
+            yield f"warehouse/{layout.STAGING}"
 
     def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
         """A job waits for an earlier run of its own that Step Functions has lost."""
-        arn = f"arn:aws:glue:{self.region}:{self.account}:job/{self._environment.name(job)}"
+        arn = self.format_arn(service="glue", resource=f"job/{self._environment.name(job)}")
         return iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=[arn])
 
-    def _capacity(self, job: str) -> JobCapacity:
+    @property
+    def _load_jobs(self) -> list[str]:
+        """The names of the jobs of a run, whose use CompleteRun asks for."""
+        return [self._environment.name(job) for job in ("create_tables", "merge_scd2")]
+
+    def _machine_arn(self, machine: str) -> str:
+        return self.format_arn(
+            service="states",
+            resource="stateMachine",
+            resource_name=self._environment.name(machine),
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+
+    def _settings(self, job: str) -> JobSettings:
         """Return what a run gets that is not started with workers of its own, as a merge is.
 
         The bytes that maintenance and a rebuild will read are not known before: Glue scales down.
         """
         jobs = self._environment.jobs
         number = jobs.max_workers if job in HOLDERS else jobs.min_workers
-        return JobCapacity(
+        return JobSettings(
             workers=jobs.workers(0).model_copy(update={"number": number}),
             runs_at_once=1 if job in ALONE else jobs.max_concurrent_runs,
+            arguments=self._arguments(job),
         )
 
     def _arguments(self, job: str) -> dict[str, str]:
-        found = {"--conf": spark_conf(self._storage.warehouse)}
+        tiering = self._environment.storage.lake_tiering
+        found = {"--conf": spark_conf(self._storage.warehouse, tiering=tiering)}
         if job in HOLDERS:
             found["--lease_seconds"] = str(self._environment.timeouts.lease)
         return found
 
-    def _function(self, step: str) -> StepLambda:
+    def _function(self, step: Step) -> StepLambda:
         storage = self._storage
-        variables = {
-            "LAKEKIT_ENVIRONMENT": self._environment.environment,
-            "LAKEKIT_LANDING_BUCKET": storage.landing.bucket_name,
-            "LAKEKIT_DATABASE": storage.database,
-            "LAKEKIT_WAREHOUSE": storage.warehouse,
-            "LAKEKIT_LEASE_SECONDS": str(self._environment.timeouts.lease),
-        }
+        variables = common_variables(self._environment, storage)
         if step == "plan_tables":
             variables["LAKEKIT_JOBS"] = self._environment.jobs.model_dump_json()
+        if step == "complete_run":
+            variables["LAKEKIT_LOAD_JOBS"] = json.dumps(self._load_jobs)
+            variables["LAKEKIT_TABLE_METRICS"] = str(self._environment.table_metrics).lower()
+        if step == "sweep":
+            variables["LAKEKIT_SCHEDULES"] = str(self._environment.schedules).lower()
+            if self._environment.pause:
+                variables["LAKEKIT_PAUSE"] = self._environment.pause.model_dump_json()
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn
         function = StepLambda(
             self,
             step,
-            environment=self._environment,
+            deployment=self.deployment,
             code=function_code(self, self._root, EXTRAS.get(step, ("functions",))),
+            work=FUNCTIONS[step],
             variables=variables,
-            timeout_seconds=FUNCTIONS[step],
         )
         grant_landing(storage.landing, function.role, FUNCTION_ACCESS[step])
         return function
 
     def _grant_functions(self) -> None:
-        environment, storage = self._environment, self._storage
-        place = f"{self.region}:{self.account}"
-        self.functions["extract_pages"].allow(
-            iam.PolicyStatement(
-                actions=["secretsmanager:GetSecretValue"],
-                resources=[f"arn:aws:secretsmanager:{place}:secret:{environment.secrets}*"],
-            )
-        )
+        storage = self._storage
+        self._grant_secrets(self.functions["extract_pages"])
         for step in ("plan_tables", "complete_run", "sweep"):
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
         self.functions["complete_run"].allow(
             iam.PolicyStatement(
                 actions=["events:PutEvents"],
-                resources=[f"arn:aws:events:{place}:event-bus/default"],
+                resources=[self.format_arn(service="events", resource="event-bus/default")],
             )
+        )
+        jobs = [self.format_arn(service="glue", resource=f"job/{each}") for each in self._load_jobs]
+        self.functions["complete_run"].allow(
+            iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=jobs)
         )
         for step in STARTING:
             self.functions[step].allow(
@@ -223,3 +275,23 @@ class ComputeStack(Stack):
             self.functions[step].allow(
                 iam.PolicyStatement(actions=["states:DescribeExecution"], resources=executions)
             )
+
+    def _grant_secrets(self, function: StepLambda) -> None:
+        """Let a function read the secrets of sources, with AWS's key for secrets or with ours."""
+        secrets = self.format_arn(
+            service="secretsmanager",
+            resource="secret",
+            resource_name=f"{self._environment.secrets}*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        function.allow(
+            iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[secrets])
+        )
+        manager = f"secretsmanager.{self.region}.amazonaws.com"
+        function.allow(
+            iam.PolicyStatement(
+                actions=["kms:Decrypt"],
+                resources=[self._storage.key.key_arn],
+                conditions={"StringEquals": {"kms:ViaService": manager}},
+            )
+        )

@@ -6,10 +6,14 @@ from typing import Any
 from aws_cdk import Stack
 from constructs import Construct
 
+from cdk.constructs.access import FUNCTION_ACCESS, grant_landing
+from cdk.constructs.bundle import function_code
 from cdk.constructs.inbox import Inbox, queue
+from cdk.constructs.pause import WORK, PausedSchedules
 from cdk.constructs.schedules import Schedules
+from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.sweeper import Sweeper
-from cdk.stacks.compute import ComputeStack
+from cdk.stacks.compute import ComputeStack, common_variables
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
 from lakekit.config.source import Source
@@ -29,8 +33,7 @@ class OrchestrationStack(Stack):
     ) -> None:
         super().__init__(scope, id, **props)
         unscheduled = queue(self, environment, "schedules_dead", days=14)
-        compute.failures.alarm(unscheduled, "schedules_dead")
-        Schedules(
+        schedules = Schedules(
             self,
             "schedules",
             environment=environment,
@@ -39,7 +42,7 @@ class OrchestrationStack(Stack):
             dead_letters=unscheduled,
         )
         route_file = compute.functions["route_file"]
-        inbox = Inbox(
+        Inbox(
             self,
             "inbox",
             environment=environment,
@@ -47,7 +50,33 @@ class OrchestrationStack(Stack):
             function=route_file.function,
             role=route_file.role,
         )
-        compute.failures.alarm(inbox.dead_letters, "inbox_dead")
+        if pause := environment.pause:
+            PausedSchedules(
+                self,
+                "pause",
+                environment=environment,
+                pause=pause,
+                function=self._pausing(schedules, storage, compute),
+                schedules=schedules,
+            )
         Sweeper(
             self, "sweeper", environment=environment, function=compute.functions["sweep"].function
         )
+
+    def _pausing(
+        self, schedules: Schedules, storage: StorageStack, compute: ComputeStack
+    ) -> StepLambda:
+        environment = compute.deployment.environment
+        function = StepLambda(
+            self,
+            "pause_schedules",
+            deployment=compute.deployment,
+            code=function_code(self, compute.deployment.root, ("functions",)),
+            work=WORK,
+            variables={
+                **common_variables(environment, storage),
+                "LAKEKIT_SCHEDULE_GROUP": schedules.group,
+            },
+        )
+        grant_landing(storage.landing, function.role, FUNCTION_ACCESS["pause_schedules"])
+        return function

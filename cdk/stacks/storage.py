@@ -1,21 +1,25 @@
-"""Where data lives: the key, the landing and lake buckets, the catalog's database."""
+"""Where data lives: keys, buckets, the catalog's database, the workgroup that queries it."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk.constructs.bucket import DataBucket, removal_policy
-from cdk.constructs.failures import allow_alarms
+from cdk.constructs.bucket import PrivateBucket, removal_policy
+from cdk.constructs.keys import EnvironmentKey, allow_logs, allow_publishers
+from cdk.constructs.query import RESULT_DAYS, RESULTS, Workgroup
 from lakekit import layout
 from lakekit.config.environment import Environment
 
 READ_CATALOG = ("glue:GetDatabase", "glue:GetTable", "glue:GetTables")
 WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")
+# A dropped file has become a landing long before; the sweeper must know it for longer than it lies.
+INBOX_DAYS, ROUTED_DAYS = 30, 60
+# In the bucket of results: what Spark's history server shows of jobs.
+SPARK_EVENTS = "spark-events/"
 
 
 class StorageStack(Stack):
@@ -24,34 +28,24 @@ class StorageStack(Stack):
     ) -> None:
         super().__init__(scope, id, **props)
         self.environment_file = environment
-        self.key = kms.Key(
-            self,
-            "key",
-            alias=f"alias/{environment.name('data')}",
-            enable_key_rotation=True,
-            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-        )
-        allow_alarms(self.key)
-        self.landing = DataBucket(self, "landing", environment=environment, key=self.key)
-        self.landing.send_events()
-        if environment.storage.raw_days:
-            self.landing.expire("raw/", environment.storage.raw_days)
-        self.lake = DataBucket(self, "lake", environment=environment, key=self.key)
+        self.key = EnvironmentKey(self, "data", environment=environment)
+        self.log_key = EnvironmentKey(self, "logs", environment=environment)
+        allow_logs(self.log_key)
+        allow_publishers(self.log_key)
+        self.access_logs = PrivateBucket(self, "access", environment=environment)
+        self.access_logs.expire("", environment.log_days)
+        self.landing = self._bucket("landing")
+        self._age_landing()
+        self.lake = self._bucket("lake")
         # Change sets of merges that were killed; one that ends removes its own.
         self.lake.expire(f"warehouse/{layout.STAGING}", layout.STAGING_DAYS)
+        self.results = self._bucket("results")
+        self.results.expire(RESULTS, RESULT_DAYS)
+        self.results.expire(SPARK_EVENTS, environment.log_days)
         self.database = environment.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
-        database = glue.CfnDatabase(
-            self,
-            "database",
-            catalog_id=self.account,
-            database_input=glue.CfnDatabase.DatabaseInputProperty(
-                name=self.database,
-                description=f"Tables of Lakekit, {environment.environment}",
-                location_uri=f"{self.warehouse}/{self.database}.db",
-            ),
-        )
-        database.apply_removal_policy(removal_policy(environment))
+        self._catalog_database()
+        Workgroup(self, "queries", environment=environment, results=self.results, key=self.key)
 
     def catalog_statement(self, *, write: bool = False) -> iam.PolicyStatement:
         """Return the right to the catalog's database and its tables, and to nothing else."""
@@ -61,12 +55,42 @@ class StorageStack(Stack):
         """Return the right to drop what a rebuild works in, and no other table."""
         return self._catalog(["glue:DeleteTable"], *layout.shadow_tables("*"))
 
+    def _bucket(self, id: str) -> PrivateBucket:
+        return PrivateBucket(
+            self, id, environment=self.environment_file, key=self.key, logged_to=self.access_logs
+        )
+
+    def _age_landing(self) -> None:
+        storage = self.environment_file.storage
+        self.landing.send_events()
+        self.landing.age(
+            layout.RAW,
+            infrequent=storage.raw_infrequent_days,
+            archive=storage.raw_archive_days,
+            end=storage.raw_days,
+        )
+        self.landing.expire("inbox/", INBOX_DAYS)
+        self.landing.expire(layout.index_prefix("routed"), ROUTED_DAYS)
+
+    def _catalog_database(self) -> None:
+        database = glue.CfnDatabase(
+            self,
+            "database",
+            catalog_id=self.account,
+            database_input=glue.CfnDatabase.DatabaseInputProperty(
+                name=self.database,
+                description=f"Tables of Lakekit, {self.environment_file.environment}",
+                location_uri=f"{self.warehouse}/{self.database}.db",
+            ),
+        )
+        database.apply_removal_policy(removal_policy(self.environment_file))
+
     def _catalog(self, actions: Iterable[str], *tables: str) -> iam.PolicyStatement:
         parts = [f"table/{self.database}/{table}" for table in tables]
         return iam.PolicyStatement(
             actions=list(actions),
             resources=[
-                f"arn:aws:glue:{self.region}:{self.account}:{part}"
+                self.format_arn(service="glue", resource=part)
                 for part in ("catalog", f"database/{self.database}", *parts)
             ],
         )

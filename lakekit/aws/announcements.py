@@ -1,11 +1,12 @@
 """What others hear of a load: an event on the default bus, and metrics in the log."""
 
 import json
-from typing import TYPE_CHECKING
-
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from lakekit.aws.errors import translated
+from lakekit.aws.job_runs import JobUse
+from lakekit.aws.telemetry.metrics import LOAD_METRICS, put_metrics
 from lakekit.errors import StorageUnavailableError
 from lakekit.runs.complete_run import TableLoaded
 
@@ -13,46 +14,59 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
 
 SOURCE = "lakekit"
-NAMESPACE = "Lakekit"
-METRICS = {
-    "VersionsOpened": "opened",
-    "VersionsClosed": "closed",
-    "RecordsUnchanged": "unchanged",
-    "RecordsQuarantined": "quarantined",
-}
+STEP = "complete_run"
 
 
 class Announcer:
-    """Announces every table that was loaded."""
+    """Announces every table that was loaded.
 
-    def __init__(self, database: str, client: "EventBridgeClient") -> None:
+    use_of: returns what the jobs of a run have used. per_table: whether each table has metrics of
+    its own.
+    """
+
+    def __init__(
+        self,
+        database: str,
+        client: "EventBridgeClient",
+        use_of: Callable[[str], JobUse],
+        *,
+        per_table: bool = False,
+    ) -> None:
         self._database = database
         self._client = client
+        self._use_of = use_of
+        self._per_table = per_table
 
     def __call__(self, loaded: TableLoaded) -> None:
         """Send a `TableLoaded` event, then print the metrics in CloudWatch's embedded format."""
-        detail = {"database": self._database, **loaded.model_dump(mode="json")}
-        with translated(f"event of {loaded.table}"):
+        use = self._use_of(loaded.run_id)
+        detail = {
+            "database": self._database,
+            **loaded.model_dump(mode="json"),
+            "dpu_seconds": round(use.dpu_seconds * loaded.share, 1),
+            "cost_usd": round(use.cost_usd * loaded.share, 6),
+        }
+        self._send(loaded.table, detail)
+        values = {**detail, "quarantine_ratio": loaded.quarantine_ratio}
+        about = {"table": loaded.table, "source": loaded.source, "run_id": loaded.run_id}
+        own = {"database": self._database}
+        put_metrics(LOAD_METRICS, values, service=STEP, dimensions=own, about=about)
+        if self._per_table:
+            table = own | {"table": loaded.table}
+            put_metrics(LOAD_METRICS, values, service=STEP, dimensions=table)
+
+    def _send(self, table: str, detail: dict[str, Any]) -> None:
+        with translated(f"event of {table}"):
             answer = self._client.put_events(
                 Entries=[
                     {
                         "Source": SOURCE,
                         "DetailType": "TableLoaded",
                         "Detail": json.dumps(detail),
-                        "Resources": [f"{self._database}.{loaded.table}"],
+                        "Resources": [f"{self._database}.{table}"],
                     }
                 ]
             )
         if answer["FailedEntryCount"]:
             code = answer["Entries"][0].get("ErrorCode")
-            raise StorageUnavailableError(f"event of {loaded.table}: {code}")
-        dimensions = {"database": self._database, "table": loaded.table}
-        for name, field in METRICS.items():
-            with single_metric(
-                name=name,
-                unit=MetricUnit.Count,
-                value=getattr(loaded, field),
-                namespace=NAMESPACE,
-                default_dimensions=dimensions,
-            ):
-                pass
+            raise StorageUnavailableError(f"event of {table}: {code}")

@@ -1,11 +1,14 @@
-"""The runs of a Glue job."""
+"""The runs of Glue jobs: whether an earlier one is at work, and what they have used."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakekit.aws.errors import translated
+from lakekit.config.prices import glue_cost
 
 if TYPE_CHECKING:
     from mypy_boto3_glue import GlueClient
@@ -14,6 +17,44 @@ POLL_SECONDS = 15.0
 _LIVE = ("STARTING", "RUNNING", "STOPPING", "WAITING")
 # As many as Glue gives at once, the newest first. What is looked for is minutes older at most.
 _NEWEST = 200
+
+
+@dataclass(frozen=True)
+class JobUse:
+    """What some job runs have used: DPU seconds, and what these cost in US dollars."""
+
+    dpu_seconds: float = 0
+    cost_usd: float = 0
+
+
+def run_use(jobs: Iterable[str], client: "GlueClient") -> Callable[[str], JobUse]:
+    """Return a function that asks once for each run; see `use_of_run`."""
+    names = tuple(jobs)
+    return cache(lambda run_id: use_of_run(names, run_id, client))
+
+
+def use_of_run(jobs: Iterable[str], run_id: str, client: "GlueClient") -> JobUse:
+    """Return what the job runs of a run of Lakekit have used.
+
+    Args:
+        jobs: The names of the jobs, whose newest runs are looked at.
+        run_id: Lakekit's run.
+        client: Of Glue.
+    """
+    found = [run for job in jobs for run in _runs_for(job, run_id, client)]
+    used = [(_dpu_seconds(run), run.get("ExecutionClass", "STANDARD")) for run in found]
+    return JobUse(sum(each for each, _ in used), sum(glue_cost(*each) for each in used))
+
+
+def _runs_for(job: str, run_id: str, client: "GlueClient") -> list[Any]:
+    with translated(f"runs of {job}"):
+        found = client.get_job_runs(JobName=job, MaxResults=_NEWEST)["JobRuns"]
+    return [run for run in found if run.get("Arguments", {}).get("--run_id") == run_id]
+
+
+def _dpu_seconds(run: Any) -> float:
+    """Return what a run was charged for; Glue says it where the number of workers has changed."""
+    return float(run.get("DPUSeconds") or run.get("ExecutionTime", 0) * run.get("MaxCapacity", 0))
 
 
 def wait_for_earlier_runs(
@@ -40,12 +81,10 @@ def wait_for_earlier_runs(
 
 
 def _has_earlier(job: str, own: str, run_id: str, client: "GlueClient") -> bool:
-    with translated(f"runs of {job}"):
-        found = client.get_job_runs(JobName=job, MaxResults=_NEWEST)["JobRuns"]
     began = {
         run["Id"]: (run["StartedOn"], run["Id"])
-        for run in found
-        if run["JobRunState"] in _LIVE and run.get("Arguments", {}).get("--run_id") == run_id
+        for run in _runs_for(job, run_id, client)
+        if run["JobRunState"] in _LIVE
     }
     mine = began.pop(own, None)
     return any(mine is None or each < mine for each in began.values())

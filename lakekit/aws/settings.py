@@ -17,6 +17,8 @@ from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
 from lakekit.config.environment import EnvironmentName
+from lakekit.config.money import Pause
+from lakekit.config.schedule import Schedule
 from lakekit.config.source import Source
 from lakekit.config.workers import Jobs
 from lakekit.contract.contract import Contract
@@ -30,7 +32,9 @@ PREFIX = "LAKEKIT_"
 class Settings(Model):
     """The `LAKEKIT_…` variables.
 
-    jobs: the environment's limits of jobs.
+    jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
+    table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
+    schedule_group: the group of the sources' schedules.
     config: folder of sources and contracts, if not the one next to the package.
     base_urls: addresses that replace those of the sources, by source.
     """
@@ -43,6 +47,11 @@ class Settings(Model):
     load_source_arn: str = ""
     maintain_tables_arn: str = ""
     jobs: Json[Jobs] = Field(default_factory=Jobs)
+    schedules: bool = True
+    pause: Json[Pause] | None = None
+    table_metrics: bool = False
+    load_jobs: Json[tuple[str, ...]] = ()
+    schedule_group: str = ""
     config: Path | None = None
     base_urls: Json[dict[str, str]] = Field(default_factory=dict)
 
@@ -93,6 +102,15 @@ class Settings(Model):
     def tables(self, sources: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return the tables of each of some sources that there are."""
         return config.read_tables(self._folder, sources)
+
+    def schedules_by_source(self) -> dict[str, Schedule]:
+        """Return the schedules of this environment that are switched on, but for a pause."""
+        sources = config.read_sources(self._folder) if self.schedules else ()
+        return {
+            each.source: each.schedule
+            for each in sources
+            if each.schedule and each.is_deployed_to(self.environment)
+        }
 
     @property
     def _folder(self) -> Traversable:

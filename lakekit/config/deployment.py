@@ -1,12 +1,11 @@
 """What does not fit together between the sources and environments of a project."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
-from zoneinfo import available_timezones
 
 from lakekit.config.environment import Environment, read_environments
 from lakekit.config.load import read_sources
+from lakekit.config.schedule import is_time_zone
 from lakekit.config.source import Source
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.models import Fault
@@ -18,7 +17,7 @@ def source_faults(source: Source, environments: Mapping[str, Environment]) -> It
     if environments and unknown:
         known = ", ".join(environments)
         yield Fault(("environments",), f"there is no {', '.join(unknown)}; there are {known}")
-    if source.schedule and source.schedule.time_zone not in _time_zones():
+    if source.schedule and not is_time_zone(source.schedule.time_zone):
         zone = source.schedule.time_zone
         yield Fault(("schedule", "time_zone"), f"'{zone}' is not a time zone of the IANA database")
     for name, environment in environments.items():
@@ -63,11 +62,6 @@ def load_deployment(config: Path) -> tuple[dict[str, Environment], tuple[Source,
     if faults:
         raise InvalidContractError(_lines(faults))
     return environments, sources
-
-
-@cache
-def _time_zones() -> set[str]:
-    return available_timezones()  # from many files
 
 
 def _lines(faults: Iterable[tuple[str, Fault]]) -> str:

@@ -1,21 +1,25 @@
 """One environment: `base.yaml`, overlaid by the environment's own file."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    Field,
     StringConstraints,
     ValidationError,
     model_validator,
 )
 
+from lakekit.config.functions import Functions
+from lakekit.config.money import Budget, Pause, Tags
+from lakekit.config.schedule import is_time_zone
+from lakekit.config.storage import Queries, Storage
 from lakekit.config.timeouts import TimeOuts, derive_timeouts
 from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidEnvironmentError
-from lakekit.models import Model, Name, describe_faults, parse_yaml
+from lakekit.models import Fault, Model, describe_faults, parse_yaml
 
 FOLDER = Path("config/environments")
 BASE = "base"
@@ -49,38 +53,39 @@ EnvironmentName = Annotated[str, AfterValidator(_check_environment)]
 Prefix = Annotated[str, AfterValidator(_check_prefix)]
 AccountId = Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
 Region = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
-Days = Annotated[int, Field(ge=1, le=3653)]
+PolicyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_+=,.@-]{1,128}$")]
 Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 
 
-class Storage(Model):
-    """Buckets and the catalog's database."""
-
-    database: Name | None = None
-    raw_days: Days | None = None
-    noncurrent_days: Days = 30
-    removal: Literal["retain", "destroy"] = "retain"
-
-
-class Functions(Model):
-    """What every Lambda function gets."""
-
-    memory_mb: Annotated[int, Field(ge=128, le=10_240)] = 512
-    log_days: Literal[1, 3, 7, 14, 30, 90, 180, 365] = 30
+# What CloudWatch takes: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+LogDays = Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192,
+                  2557, 2922, 3288, 3653]  # fmt: skip
 
 
 class Environment(Model):
-    """Where and how large one deployment is; `prefix` distinguishes those of one account."""
+    """Where and how large one deployment is; `prefix` distinguishes those of one account.
+
+    production: by its name, unless it is said. log_days: how long logs are kept, those of access
+    to the buckets too. permissions_boundary: the name of a policy that bounds every role.
+    """
 
     environment: EnvironmentName
+    production: bool | None = None
     prefix: Prefix = "lakekit"
     account: AccountId
     region: Region
     storage: Storage = Storage()
+    queries: Queries = Queries()
     functions: Functions = Functions()
     jobs: Jobs = Jobs()
+    log_days: LogDays = 30
     schedules: bool = True
+    pause: Pause | None = None
     notify: tuple[Email, ...] = ()
+    table_metrics: bool = False
+    budget: Budget | None = None
+    tags: Tags = Tags()
+    permissions_boundary: PolicyName | None = None
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -103,6 +108,20 @@ class Environment(Model):
     def bucket(self, part: str) -> str:
         """Return the name of a bucket, which no other account may have."""
         return f"{self.name(part)}-{self.account}-{self.region}"
+
+    @property
+    def is_production(self) -> bool:
+        """Say whether others depend on what it holds: somebody must hear of failures."""
+        if self.production is None:
+            return re.fullmatch(r"prod(uction)?(-.+)?", self.environment) is not None
+        return self.production
+
+    @property
+    def all_tags(self) -> dict[str, str]:
+        """The tags of every resource."""
+        own = {"environment": self.environment, "project": self.tags.project}
+        team = {"team": self.tags.team} if self.tags.team else {}
+        return {**self.tags.free, **own, **team}
 
     @property
     def database(self) -> str:
@@ -163,7 +182,30 @@ def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
         raise InvalidEnvironmentError(
             f"{name}.yaml: environment: is '{environment.environment}'; must be the file's name"
         )
+    if faults := [f"{name}.yaml: {fault}" for fault in faults_between(environment)]:
+        raise InvalidEnvironmentError("\n".join(faults))
     return environment
+
+
+def faults_between(environment: Environment) -> Iterator[Fault]:
+    """Yield the fields of an environment that do not fit together."""
+    name, pause = environment.environment, environment.pause
+    if environment.is_production and not environment.notify:
+        yield Fault(
+            ("notify",),
+            f"{name} is production, and nobody would hear of a failure; name an address",
+        )
+    if environment.budget and not environment.notify:
+        yield Fault(("budget",), "nobody would hear of it; name an address under notify")
+    if pause and environment.is_production:
+        yield Fault(("pause",), f"{name} is production, which is never paused; remove it")
+    if pause and not environment.schedules:
+        yield Fault(("pause",), "schedules is false, so that there is nothing to pause; remove it")
+    if pause and not is_time_zone(pause.time_zone):
+        yield Fault(
+            ("pause", "time_zone"),
+            f"'{pause.time_zone}' is not a time zone of the IANA database",
+        )
 
 
 def overlay(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """When a source loads by itself, as EventBridge Scheduler reads it."""
 
 import re
+from functools import cache
 from typing import Annotated, Any, NamedTuple
+from zoneinfo import available_timezones
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -13,8 +15,8 @@ ZoneName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/
 _RATE = re.compile(r"rate\((1 (minute|hour|day)|([2-9]|[1-9][0-9]+) (minutes|hours|days))\)")
 _CRON = re.compile(r"cron\((\S+(?: \S+){5})\)")
 _TERM = re.compile(r"(?:\*|(?P<first>[0-9A-Z]+)(?:-(?P<last>[0-9A-Z]+))?)(?:/[1-9][0-9]{0,3})?")
-_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-_DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 
 class _Field(NamedTuple):
@@ -50,8 +52,8 @@ _FIELDS = (
     _Field("minutes", 0, 59),
     _Field("hours", 0, 23),
     _Field("day-of-month", 1, 31, more="LW?|([1-9]|[12][0-9]|3[01])W"),
-    _Field("month", 1, 12, _MONTHS),
-    _Field("day-of-week", 1, 7, _DAYS, f"([1-7]|{'|'.join(_DAYS)})?L|[1-7]#[1-5]"),
+    _Field("month", 1, 12, MONTHS),
+    _Field("day-of-week", 1, 7, DAYS, f"([1-7]|{'|'.join(DAYS)})?L|[1-7]#[1-5]"),
     _Field("year", 1970, 2199),
 )
 
@@ -98,3 +100,13 @@ def check_expression(text: str) -> str:
     if (values[2] == "?") == (values[4] == "?"):
         raise ValueError("cron: exactly one of day-of-month and day-of-week must be '?'")
     return text
+
+
+def is_time_zone(name: str) -> bool:
+    """Say whether the IANA database has a time zone; it must be on this machine."""
+    return name in _time_zones()
+
+
+@cache
+def _time_zones() -> set[str]:
+    return available_timezones()  # from many files

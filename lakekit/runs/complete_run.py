@@ -45,7 +45,11 @@ _MOST_SHOWN = 2000
 
 
 class TableLoaded(Model):
-    """What is announced of one table: the sum of a run's merges into it."""
+    """What is announced of one table: the sum of a run's merges into it, and how it is after them.
+
+    rows, bytes: of the records that were merged. seconds: of the merge. share: of the run's merges,
+    by their seconds.
+    """
 
     table: str
     run_id: str
@@ -55,6 +59,18 @@ class TableLoaded(Model):
     closed: int
     unchanged: int
     quarantined: int
+    rows: int = 0
+    bytes: int = 0
+    seconds: float = 0
+    share: float = 1
+    data_files: int = 0
+    delete_files: int = 0
+    snapshots: int = 0
+
+    @property
+    def quarantine_ratio(self) -> float:
+        """The share of the records that were rejected."""
+        return self.quarantined / self.rows if self.rows else 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,7 @@ def complete_run(
     extracted = not found.failures
     if claim and claim.manifests:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
-    for each in found.loaded:
+    for each in with_shares(found.loaded):
         announce(each)
     tables = [each.table for each in claim.tables] if claim else []
     hand_over(flow, run.run_id, run.source.source, tables)
@@ -150,7 +166,7 @@ class _Completion:
         done = {key: each for key, each in manifests.items() if each.run_id not in faults}
         self._finish(claimed, done, recovered=bool(done) or not lacking)
         if merges:
-            self._found.loaded.append(_summary(self._run, plan, merges, metadata))
+            self._found.loaded.append(_summary(self._run, plan, result, metadata))
         self._found.maintain |= result.maintain
         if lacking:
             first = lacking[0]
@@ -212,6 +228,9 @@ class _Completion:
             marker = layout.complete_key(layout.prefix_of(key))
             put_once(self._store, marker, self._run.run_id.encode())
             remove_entry(self._store, key)
+        if manifests:
+            loaded = layout.loaded_key(self._run.source.source, claimed.table)
+            self._store.put(loaded, self._run.run_id.encode())
         if recovered:
             recover(self._store, self._run.source.source, claimed.table)
 
@@ -293,19 +312,34 @@ def _fault(claim: Claim, batch: Batch, merge: MergeResult | None, metadata: Meta
     return f"snapshot {merge.snapshot_id} of batch {batch.run_id} does not exist any more"
 
 
-def _summary(
-    run: Run, plan: TablePlan, merges: dict[str, MergeResult], metadata: Metadata
-) -> TableLoaded:
+def _summary(run: Run, plan: TablePlan, result: MergeScd2Result, metadata: Metadata) -> TableLoaded:
+    merges = {each.run_id: each for each in result.merges}
     done = [merges[batch.run_id] for batch in plan.batches if batch.run_id in merges]
-    head = next((each["snapshot-id"] for each in main_ancestry(metadata)), None)
+    head = next(iter(main_ancestry(metadata)), {})
     own = [each.snapshot_id for each in done if each.snapshot_id is not None]
+    totals = head.get("summary", {})
     return TableLoaded(
         table=plan.table,
         run_id=run.run_id,
         source=run.source.source,
-        snapshot_id=own[-1] if own else head,
+        snapshot_id=own[-1] if own else head.get("snapshot-id"),
         opened=sum(each.opened for each in done),
         closed=sum(each.closed for each in done),
         unchanged=sum(each.unchanged for each in done),
         quarantined=sum(each.quarantined for each in done),
+        rows=sum(each.records for each in done),
+        bytes=sum(each.bytes or 0 for each in plan.batches if each.run_id in merges),
+        seconds=result.seconds,
+        data_files=int(totals.get("total-data-files", 0)),
+        delete_files=int(totals.get("total-delete-files", 0)),
+        snapshots=len(metadata.get("snapshots", [])),
     )
+
+
+def with_shares(loaded: list[TableLoaded]) -> list[TableLoaded]:
+    """Return tables with their share of all; equal ones where no merge has said its seconds."""
+    total = sum(each.seconds for each in loaded)
+    shares = [each.seconds / total if total else 1 / len(loaded) for each in loaded]
+    return [
+        each.model_copy(update={"share": share}) for each, share in zip(loaded, shares, strict=True)
+    ]

@@ -45,5 +45,7 @@ def start_run(
         raise InvalidStepInputError(
             f"run {run.run_id} began at {run.started_at.isoformat()}; start with a new name"
         )
+    if request.extract:
+        store.put(layout.started_key(step.source), step.run_id.encode())
     endpoints = tuple(each.contract for each in run.contracts) if request.extract else ()
     return StartRunResult(endpoints=endpoints)

@@ -23,7 +23,11 @@ class Created:
 
 # Moto does not check who calls, and has no metrics that an alarm could watch; policies that
 # require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
+# Nothing here costs anything, so that no budget is needed.
 NOT_ENFORCED = {
+    "AWS::Budgets::Budget",
+    "AWS::CE::AnomalyMonitor",
+    "AWS::CE::AnomalySubscription",
     "AWS::CDK::Metadata",
     "AWS::CloudWatch::Alarm",
     "AWS::IAM::Policy",
@@ -120,6 +124,28 @@ def _job(client: Client, fallback: str, p: Properties) -> Created:
     return Created(name, {}, p)
 
 
+def _security(client: Client, fallback: str, p: Properties) -> Created:
+    # The API has a list under a name in the singular.
+    names = {"S3Encryptions": "S3Encryption"}
+    settings = {names.get(key, key): v for key, v in p["EncryptionConfiguration"].items()}
+    client("glue").create_security_configuration(Name=p["Name"], EncryptionConfiguration=settings)
+    return Created(p["Name"], {}, p)
+
+
+def _workgroup(client: Client, fallback: str, p: Properties) -> Created:
+    client("athena").create_work_group(
+        Name=p["Name"], Configuration=p["WorkGroupConfiguration"], Description=p["Description"]
+    )
+    return Created(p["Name"], {}, p)
+
+
+def _dashboard(client: Client, fallback: str, p: Properties) -> Created:
+    client("cloudwatch").put_dashboard(
+        DashboardName=p["DashboardName"], DashboardBody=p["DashboardBody"]
+    )
+    return Created(p["DashboardName"], {}, p)
+
+
 def _topic(client: Client, fallback: str, p: Properties) -> Created:
     arn = client("sns").create_topic(Name=p.get("TopicName", fallback))["TopicArn"]
     return Created(arn, {"TopicArn": arn, "TopicName": arn.rpartition(":")[2]}, p)
@@ -188,9 +214,12 @@ def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
 
 
 CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
+    "AWS::Athena::WorkGroup": _workgroup,
+    "AWS::CloudWatch::Dashboard": _dashboard,
     "AWS::Events::Rule": _rule,
     "AWS::Glue::Database": _database,
     "AWS::Glue::Job": _job,
+    "AWS::Glue::SecurityConfiguration": _security,
     "AWS::IAM::Role": _role,
     "AWS::KMS::Alias": _alias,
     "AWS::KMS::Key": _key,

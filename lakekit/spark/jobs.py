@@ -66,6 +66,7 @@ def merge_tables(
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
         staging = layout.staging_folder(arguments.warehouse, arguments.run_id, plan.table)
+        began = clock()
         done = keep.kept(plan.table, MergeScd2Result) or MergeScd2Result(
             table=plan.table, merges=()
         )
@@ -76,7 +77,8 @@ def merge_tables(
                 done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 keep(plan.table, done)
         maintain = wants_maintenance(session, plan.contract, table, now=clock())
-        return done.model_copy(update={"maintain": maintain})
+        seconds = (clock() - began).total_seconds()
+        return done.model_copy(update={"maintain": maintain, "seconds": seconds})
 
     plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)

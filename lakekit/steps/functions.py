@@ -213,6 +213,18 @@ class SweepResult(StepModel):
     more: int = 0
 
 
+class PauseSchedules(StepModel):
+    """Switch the schedules of sources off, or those on again that were switched off so."""
+
+    action: Literal["pause", "resume"]
+
+
+class PauseSchedulesResult(StepModel):
+    """How many schedules were switched."""
+
+    switched: int
+
+
 class RouteFile(StepModel):
     """A file that arrived in the inbox; `etag` and `version` distinguish its contents."""
 

@@ -35,11 +35,15 @@ class MergeScd2(CreateTables):
 
 
 class MergeScd2Result(Document):
-    """What the batches of one table did, in their order, and whether it wants maintenance."""
+    """What the batches of one table did, in their order, and whether it wants maintenance.
+
+    seconds: how long it took, on its own among the tables of the job.
+    """
 
     table: Name
     merges: tuple[MergeResult, ...]
     maintain: bool = False
+    seconds: float = 0
 
 
 class HoldsLease(CreateTables):

@@ -4,6 +4,7 @@ from typing import Any
 
 from lakekit.aws.announcements import Announcer
 from lakekit.aws.catalog import GlueCatalog
+from lakekit.aws.job_runs import run_use
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logged_step
 from lakekit.runs.complete_run import complete_run
@@ -15,5 +16,8 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = CompleteRun.from_event(event)
     settings = read_settings()
     catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
-    announce = Announcer(settings.database, client("events"))
+    announce = Announcer(
+        settings.database, client("events"), run_use(settings.load_jobs, client("glue")),
+        per_table=settings.table_metrics,
+    )  # fmt: skip
     return complete_run(step, settings.flow, catalog, announce).to_event()

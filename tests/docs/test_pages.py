@@ -9,6 +9,7 @@ import yaml
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from lakekit.config.source import load_source
 from lakekit.contract.contract import load_contract
+from lakekit.sandbox.creators import NOT_ENFORCED
 from lakekit.steps import functions as steps
 from lakekit.steps import jobs as job_steps
 from tests.docs.pages import PAGES, ROOT, Snippet, headings, links, read, snippets
@@ -53,13 +54,14 @@ def test_a_page_is_linked_from_another(page: Path) -> None:
 
 
 def test_every_step_has_its_heading_and_every_heading_its_step() -> None:
-    assert len(STEPS) == 14
+    assert len(STEPS) == 15
     assert headings(ROOT / "docs/steps.md") - {"steps"} == {name.lower() for name in STEPS}
 
 
 def test_the_steps_are_those_that_are_deployed() -> None:
     deployed = {"".join(word.capitalize() for word in name.split("_")) for name in FUNCTIONS}
     deployed |= {"".join(word.capitalize() for word in name.split("_")) for name in JOBS}
+    deployed |= {"PauseSchedules"}  # where an environment has a pause
 
     assert deployed == STEPS
 
@@ -108,3 +110,10 @@ def test_hooks_call_what_the_repository_has() -> None:
         assert (
             f"\n{rest[0]}:" in makefile if program == "make" else program.startswith(".venv/bin/")
         )
+
+
+def test_the_sandbox_page_lists_what_is_not_built() -> None:
+    table = read(ROOT / "docs/sandbox.md").partition("## What it does not build")[2]
+    named = {word for word in table.split("`")[1::2] if word.startswith("AWS::")}
+
+    assert named == NOT_ENFORCED

@@ -9,6 +9,8 @@ from typing import BinaryIO
 from lakekit.ports import ObjectInfo
 from tests.fakes import MemoryObjectStore
 
+# Signs for the sweeper's alarms: no step of the flow reads them, so they take no time here.
+WATCH = "watch/"
 # Says what is asked for; what is inside happens at one time.
 Request = Callable[[str], AbstractContextManager[None]]
 # Returns a body as its writer writes it.
@@ -42,6 +44,8 @@ class SlowStore(MemoryObjectStore):
     def put(
         self, key: str, body: bytes, *, if_absent: bool = False, if_match: str | None = None
     ) -> str:
+        if key.startswith(WATCH):
+            return super().put(key, body)
         body = self._written(body)
         with self._request(f"PUT {key}"):
             etag = super().put(key, body, if_absent=if_absent, if_match=if_match)

@@ -185,7 +185,7 @@ DOCUMENTS: tuple[Document, ...] = (
     Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
-    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True),
+    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True, seconds=12.5),
     MaintainTablesResult(
         table="orders", busy="held by r-2",
         maintained=(

@@ -11,7 +11,7 @@ from cdk.app import ROOT, build
 from lakekit.config.environment import environment_names
 
 ENVIRONMENTS = environment_names(ROOT / "config/environments")
-STACKS = ("storage", "compute", "orchestration")
+STACKS = ("storage", "compute", "orchestration", "monitoring")
 CONTEXT = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
 SHARED = (
     "glue_jobs", "lakekit", "lambdas", "pyproject.toml", "requirements.txt", "state_machines",
@@ -21,7 +21,8 @@ SOURCE = "source: {name}\nbase_url: https://shop.example\n{rest}\n"
 TWO = {
     "base": 'account: "111111111111"\nregion: eu-west-1\n',
     "dev": "schedules: false\nstorage: {removal: destroy}\njobs: {timeout_minutes: 1}\n",
-    "pre-prod": "prefix: acme\njobs: {timeout_minutes: 2880}\n",
+    "pre-prod": "prefix: acme\njobs: {timeout_minutes: 2880}\npermissions_boundary: bounds\n"
+    "tags: {free: {cost-center: '4711'}}\n",
 }
 SOURCES = {
     "shop": "schedule: {expression: 'cron(0 6 ? * MON-FRI *)', time_zone: Europe/London, "

@@ -16,9 +16,12 @@ Resources = dict[str, Json]
 ARN = "x" * 140
 # The property that holds a resource's name, and how long it may be.
 NAMES = {
+    "AWS::Athena::WorkGroup": ("Name", 128),
     "AWS::CloudWatch::Alarm": ("AlarmName", 255),
+    "AWS::CloudWatch::Dashboard": ("DashboardName", 255),
     "AWS::Events::Rule": ("Name", 64),
     "AWS::Glue::Job": ("Name", 255),
+    "AWS::Glue::SecurityConfiguration": ("Name", 255),
     "AWS::IAM::Role": ("RoleName", 64),
     "AWS::KMS::Alias": ("AliasName", 256),
     "AWS::Lambda::Function": ("FunctionName", 64),
@@ -48,6 +51,8 @@ RULES_OF_A_BUS = 300
 TARGETS_OF_A_RULE = 5
 PATTERN_BYTES = 2_048
 DEFINITION_BYTES = 1_048_576
+WIDGETS_OF_A_DASHBOARD = 500
+METRICS_OF_A_DASHBOARD = 2_500
 
 
 def excesses(templates: Iterable[Template]) -> list[str]:
@@ -139,7 +144,9 @@ def functions(document: Json, resources: Resources) -> Iterator[str]:
 
 def events(document: Json, resources: Resources) -> Iterator[str]:
     for name, properties in of_type(resources, "AWS::Events::Rule").items():
-        yield from above(f"targets of {name}", len(properties["Targets"]), TARGETS_OF_A_RULE)
+        yield from above(
+            f"targets of {name}", len(properties.get("Targets", [])), TARGETS_OF_A_RULE
+        )
         pattern = characters(properties.get("EventPattern", {}))
         yield from above(f"pattern of {name}", pattern, PATTERN_BYTES)
 
@@ -150,6 +157,14 @@ def machines(document: Json, resources: Resources) -> Iterator[str]:
         yield from above(f"definition of {name}", size, DEFINITION_BYTES)
 
 
+def dashboards(document: Json, resources: Resources) -> Iterator[str]:
+    for name, properties in of_type(resources, "AWS::CloudWatch::Dashboard").items():
+        widgets = json.loads(deployed(properties["DashboardBody"]))["widgets"]
+        metrics = sum(len(each["properties"].get("metrics", [])) for each in widgets)
+        yield from above(f"widgets of {name}", len(widgets), WIDGETS_OF_A_DASHBOARD)
+        yield from above(f"metrics of {name}", metrics, METRICS_OF_A_DASHBOARD)
+
+
 RULES: tuple[Callable[[Json, Resources], Iterator[str]], ...] = (
-    sections, names, policies, functions, events, machines,
+    sections, names, policies, functions, events, machines, dashboards,
 )  # fmt: skip

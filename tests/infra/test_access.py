@@ -9,6 +9,7 @@ import pytest
 from aws_cdk.assertions import Template
 
 from cdk.constructs.access import FUNCTION_ACCESS, JOB_ACCESS
+from cdk.constructs.keys import PUBLISHERS
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from lakekit import layout
 from tests.infra.conftest import Stacks
@@ -28,6 +29,11 @@ def rights(stacks: Stacks, step: str) -> Rights:
                 found.setdefault(action, set()).update(resources)
     assert found, step
     return found
+
+
+def last_part(text: str) -> str:
+    """Return the end of an ARN that begins with the partition."""
+    return str(json.loads(text)["Fn::Join"][1][-1])
 
 
 def as_list(value: Any) -> list[Any]:
@@ -76,14 +82,18 @@ def test_a_function_does_not_write_the_lake(dev: Stacks, step: str) -> None:
 def test_a_job_keeps_the_warehouse_and_its_catalog(dev: Stacks, job: str) -> None:
     granted = rights(dev, job)
 
+    tables = "/warehouse/lakekit_dev.db/"
+    wanted = {f"{tables}*/metadata/*"} if job == "create_tables" else {f"{tables}*"}
+    if job in ("merge_scd2", "rebuild_table"):
+        wanted |= {"/warehouse/.staging/*"}
     for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
-        assert prefixes(granted, action, "lake") == {"/warehouse/*"}
+        assert prefixes(granted, action, "lake") == wanted
     assert {"glue:CreateTable", "glue:UpdateTable"} <= granted.keys()
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_only_a_rebuild_drops_tables_and_its_shadows_alone(dev: Stacks, job: str) -> None:
-    may = {json.loads(text) for text in rights(dev, job).get("glue:DeleteTable", set())}
+    may = {last_part(text) for text in rights(dev, job).get("glue:DeleteTable", set())}
 
     tables = {arn.rpartition("/")[2] for arn in may if ":table/" in arn}
     shadows = {"*__rebuild", "*__rebuild_journal", "*__rebuild_quarantine"}
@@ -92,9 +102,10 @@ def test_only_a_rebuild_drops_tables_and_its_shadows_alone(dev: Stacks, job: str
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_of_a_state_machine_sees_its_own_runs_alone(dev: Stacks, job: str) -> None:
-    seen = {text.rpartition(":")[2] for text in rights(dev, job).get("glue:GetJobRuns", set())}
+    seen = {last_part(text) for text in rights(dev, job).get("glue:GetJobRuns", set())}
+    seen = {arn.rpartition(":")[2] for arn in seen}
 
-    assert seen == (set() if job == "rebuild_table" else {f'job/lakekit-dev-{job}"'})
+    assert seen == (set() if job == "rebuild_table" else {f"job/lakekit-dev-{job}"})
 
 
 @pytest.mark.parametrize("step", FUNCTIONS)
@@ -115,7 +126,9 @@ def test_only_who_leaves_or_finds_something_pending_starts_runs(dev: Stacks, ste
 def test_a_role_has_no_wildcard_where_a_name_is_known(stacks: Stacks, step: str) -> None:
     everywhere = {action for action, to in rights(stacks, step).items() if '"*"' in to}
 
-    assert everywhere <= {"cloudwatch:PutMetricData"}
+    # X-Ray and CloudWatch have no resources to name.
+    traces = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+    assert everywhere <= {"cloudwatch:PutMetricData", *traces}
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -146,21 +159,53 @@ def test_no_policy_covers_the_whole_bucket_of_packages(stacks: Stacks) -> None:
             assert re.findall(r"-assets-[^/\"]+(?:/\*)?\"", text) == []
 
 
-def test_alarms_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> None:
+def test_what_watches_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> None:
     def allowed(kind: str, stack: str, document: str) -> set[str]:
         policies = stacks[stack].find_resources(kind).values()
         statements = [s for p in policies for s in p["Properties"][document]["Statement"]]
-        mine = [
-            s for s in statements if s.get("Principal") == {"Service": "cloudwatch.amazonaws.com"}
-        ]
-        actions = [s["Action"] for s in mine]
-        return {a for each in actions for a in (each if isinstance(each, list) else [each])}
+        [mine] = [s for s in statements if s.get("Sid") == "PublishNotices"]
+        assert mine["Principal"]["Service"] == [f"{each}.amazonaws.com" for each in PUBLISHERS]
+        assert "aws:SourceAccount" in mine["Condition"]["StringEquals"]
+        return set(as_list(mine["Action"]))
 
     assert allowed("AWS::SNS::TopicPolicy", "compute", "PolicyDocument") == {"sns:Publish"}
     assert allowed("AWS::KMS::Key", "storage", "KeyPolicy") == {
         "kms:Decrypt",
         "kms:GenerateDataKey*",
     }
+
+
+@pytest.mark.parametrize("step", [*FUNCTIONS, *JOBS])
+def test_a_step_uses_the_key_of_data_through_a_service_and_encrypts_nothing_itself(
+    stacks: Stacks, step: str
+) -> None:
+    mine = [
+        statement
+        for name, policy in stacks["compute"].find_resources("AWS::IAM::Policy").items()
+        if name.startswith(step.replace("_", ""))
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "kms:" in json.dumps(statement["Action"])
+    ]
+
+    through = {each["Condition"]["StringEquals"]["kms:ViaService"] for each in mine}
+    assert {a for each in mine for a in as_list(each["Action"])} == {
+        "kms:Decrypt",
+        "kms:GenerateDataKey",
+    }
+    secrets = {"secretsmanager.eu-west-1.amazonaws.com"} if step == "extract_pages" else set()
+    assert through == {"s3.eu-west-1.amazonaws.com", *secrets}
+
+
+def test_services_take_roles_for_this_account_alone(stacks: Stacks) -> None:
+    for template in stacks.values():
+        for role in template.find_resources("AWS::IAM::Role").values():
+            for statement in role["Properties"]["AssumeRolePolicyDocument"]["Statement"]:
+                assert "aws:SourceAccount" in statement["Condition"]["StringEquals"]
+
+
+def test_no_arn_names_the_partition(stacks: Stacks) -> None:
+    for template in stacks.values():
+        assert "arn:aws:" not in json.dumps(template.to_json()).replace("arn:aws:states:::", "")
 
 
 def test_no_role_has_a_wildcard_action(stacks: Stacks) -> None:

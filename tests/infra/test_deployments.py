@@ -49,7 +49,7 @@ def test_data_stays_where_it_is_retained_but_not_after_a_failed_first_deployment
     template = two[name]["storage"].to_json()["Resources"].values()
     stateful = [r for r in template if r["Type"] in ("AWS::S3::Bucket", "AWS::Glue::Database")]
 
-    assert len(stateful) == 3
+    assert len(stateful) == 5
     assert {(r["DeletionPolicy"], r["UpdateReplacePolicy"]) for r in stateful} == {kept}
 
 
@@ -65,3 +65,19 @@ def test_a_stack_whose_data_is_retained_is_protected_against_termination(
     }
 
     assert stacks["storage"].get("terminationProtection", False) == protected
+
+
+def test_a_boundary_bounds_every_role_where_the_environment_names_one(
+    two: dict[str, Stacks],
+) -> None:
+    for name, bounded in (("dev", False), ("pre-prod", True)):
+        for template in two[name].values():
+            for role in template.find_resources("AWS::IAM::Role").values():
+                assert ("PermissionsBoundary" in role["Properties"]) == bounded
+
+
+def test_free_tags_are_on_all_that_takes_tags(two: dict[str, Stacks]) -> None:
+    [*buckets] = two["pre-prod"]["storage"].find_resources("AWS::S3::Bucket").values()
+
+    for bucket in buckets:
+        assert {"Key": "cost-center", "Value": "4711"} in bucket["Properties"]["Tags"]

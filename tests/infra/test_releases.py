@@ -84,7 +84,7 @@ def test_a_machine_may_invoke_all_versions_of_its_functions_and_only_versions(
     """The role is shared by releases: a right to one version alone would end the runs of others."""
     allowed = {
         json.dumps(statement["Resource"])
-        for policy in resources(stacks, "AWS::IAM::Policy").values()
+        for policy in stacks["compute"].find_resources("AWS::IAM::Policy").values()
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         if statement["Action"] == "lambda:InvokeFunction"
     }

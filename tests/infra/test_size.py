@@ -1,5 +1,6 @@
 """A configuration of 200 sources and 1,000 tables, with the longest names that are allowed."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,9 @@ def test_two_hundred_sources_stay_within_every_limit(large: Stacks) -> None:
     assert limits.excesses(large.values()) == []
 
 
-def test_no_policy_grows_with_the_number_of_sources(large: Stacks, dev: Stacks) -> None:
+def test_no_policy_grows_with_the_number_of_sources(
+    large: Stacks, environments: dict[str, Stacks]
+) -> None:
     def policies(stacks: Stacks) -> int:
         return sum(
             len(statement)
@@ -71,7 +74,18 @@ def test_no_policy_grows_with_the_number_of_sources(large: Stacks, dev: Stacks) 
             for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         )
 
-    assert policies(large) == policies(dev)
+    # Both have addresses for notices.
+    assert policies(large) == policies(environments["prod"])
+
+
+def test_no_monitoring_grows_with_the_number_of_tables(
+    large: Stacks, environments: dict[str, Stacks]
+) -> None:
+    def resources(stacks: Stacks) -> int:
+        template = stacks["monitoring"].to_json()["Resources"].values()
+        return sum(each["Type"].startswith("AWS::CloudWatch") for each in template)
+
+    assert resources(large) == resources(environments["prod"])
 
 
 def test_the_tables_of_one_source_are_found_among_a_thousand_without_reading_all(
@@ -122,6 +136,13 @@ def statements(count: int, size: int = 10) -> dict[str, object]:
         ),
         (of("AWS::Events::Rule", 301, Targets=[]), "rules of the event bus: 301 of 300"),
         (of("AWS::Events::Rule", Targets=[{}] * 6), "targets of R0: 6 of 5"),
+        (
+            of(
+                "AWS::CloudWatch::Dashboard",
+                DashboardBody=json.dumps({"widgets": [{"properties": {}}] * 501}),
+            ),
+            "widgets of R0: 501 of 500",
+        ),
     ],
 )
 def test_an_excess_would_be_found(template: dict[str, object], excess: str) -> None:

@@ -1,7 +1,7 @@
 import ast
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -220,3 +220,26 @@ def test_says_which_variable_is_missing(
 
     with pytest.raises(InvalidEnvironmentError, match="landing_bucket"):
         account.call("start_run", event("start_run"))
+
+
+def test_a_sweep_prints_what_alarms_watch_and_names_what_is_late(
+    account: Account, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.read_settings().config.joinpath("sources/shop.yaml").write_text(  # type: ignore[union-attr]
+        "source: shop\nbase_url: https://shop.example\nschedule: rate(1 minute)\n"
+    )
+    account.write("index/pending/shop/orders/20260101_000000", b"")
+    account.write("watch/started/shop", b"")
+    later = settings.utc_now() + timedelta(hours=1)
+    monkeypatch.setattr("lambdas.sweep.handler.utc_now", lambda: later)
+
+    account.call("sweep", {})
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    [metrics] = [line for line in lines if "_aws" in line]
+    assert metrics["SourcesOverdue"] == [1.0]
+    assert metrics["LandingsPending"] == [1.0]
+    assert 3500 < metrics["OldestPendingSeconds"][0] < 3700
+    assert (metrics["database"], metrics["service"]) == ("lakekit_dev", "sweep")
+    [late] = [line for line in lines if line.get("message") == "late"]
+    assert late["overdue"] == ["shop"]

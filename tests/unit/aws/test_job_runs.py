@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from lakekit.aws.job_runs import POLL_SECONDS, wait_for_earlier_runs
+from lakekit.aws.job_runs import POLL_SECONDS, JobUse, run_use, wait_for_earlier_runs
 from tests.unit.aws.conftest import Stubs
 
 ARGV = ["job.py", "--run_id", "r", "--JOB_NAME", "merge", "--JOB_RUN_ID", "jr_2"]
@@ -52,3 +52,19 @@ def test_a_run_that_is_not_listed_yet_looks_again(stubs: Stubs) -> None:
 
 def test_a_job_that_glue_does_not_name_asks_nothing(stubs: Stubs) -> None:
     assert waits(stubs, argv=["job.py", "--run_id", "r"]) == []
+
+
+def test_what_a_run_has_used_is_asked_for_once(stubs: Stubs) -> None:
+    scaled = job_run("jr_1", 1, "SUCCEEDED") | {"DPUSeconds": 90.0, "ExecutionClass": "FLEX"}
+    fixed = job_run("jr_2", 2, "SUCCEEDED") | {"ExecutionTime": 60, "MaxCapacity": 2.0}
+    other = job_run("jr_3", 3, "SUCCEEDED", run_id="other") | {"DPUSeconds": 1000.0}
+    for job, runs in (("create", [fixed]), ("merge", [other, scaled])):
+        stubs.answer("glue", "get_job_runs", {"JobRuns": runs}, JobName=job, MaxResults=200)
+    use = run_use(("create", "merge"), stubs["glue"])
+
+    assert use("r") == JobUse(210, 120 / 3600 * 0.44 + 90 / 3600 * 0.29)
+    assert use("r").dpu_seconds == 210
+
+
+def test_a_run_without_jobs_has_used_nothing(stubs: Stubs) -> None:
+    assert run_use((), stubs["glue"])("r") == JobUse()

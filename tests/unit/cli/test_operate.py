@@ -36,7 +36,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3ObjectS
     for name, account in (("dev", ACCOUNT), ("prod", "999999999999")):
         text = f'account: "{account}"\nregion: {REGION}\n'
         (folder / f"{name}.yaml").write_text(text)
-    (folder / "base.yaml").write_text("{}\n")
+    (folder / "base.yaml").write_text("notify: [a@example.org]\n")
     monkeypatch.chdir(tmp_path)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")

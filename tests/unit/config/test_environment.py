@@ -124,3 +124,101 @@ def test_refuses_a_database_that_is_there_already(fields: dict[str, object]) -> 
 def test_says_which_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(InvalidEnvironmentError, match=r"base\.yaml: no such file"):
         load_environment("dev", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "production"),
+    [("prod", None, True), ("production", None, True), ("prod-eu", None, True),
+     ("product", None, False), ("pre-prod", None, False), ("live", True, True),
+     ("prod", False, False)],
+)  # fmt: skip
+def test_production_is_what_is_called_so_or_says_so(
+    name: str, said: bool | None, production: bool
+) -> None:
+    assert named(environment=name, production=said).is_production is production
+
+
+def refused(tmp_path: Path, own: str, name: str = "dev") -> list[str]:
+    """Return the faults of an environment's own file."""
+    (tmp_path / "base.yaml").write_text('account: "123456789012"\n' + BASE)
+    (tmp_path / f"{name}.yaml").write_text(own)
+    with pytest.raises(InvalidEnvironmentError) as caught:
+        load_environment(name, folder=tmp_path)
+    return [line.partition(": ")[2] for line in str(caught.value).splitlines()]
+
+
+PAUSE = "pause: {begins: 'cron(0 20 ? * MON-FRI *)', ends: 'cron(0 6 ? * MON-FRI *)'%s}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "fault"),
+    [
+        (
+            "prod",
+            "schedules: true",
+            "notify: prod is production, and nobody would hear of a failure",
+        ),
+        ("live", "production: true", "notify: live is production"),
+        ("dev", "budget: {monthly_usd: 10}", "budget: nobody would hear of it"),
+        ("prod", f"notify: [a@b.org]\n{PAUSE % ''}", "pause: prod is production, which is never"),
+        ("dev", f"schedules: false\n{PAUSE % ''}", "pause: schedules is false"),
+        ("dev", PAUSE % ", time_zone: Europe/Berln", "pause.time_zone: 'Europe/Berln' is not"),
+        (
+            "dev",
+            "pause: {begins: rate(1 day), ends: 'cron(0 6 * * ? *)'}",
+            "pause.begins: must be a",
+        ),
+        (
+            "dev",
+            "pause: {begins: 'cron(0 6 * * ? *)', ends: 'cron(0 6 * * ? *)'}",
+            "pause: begins and",
+        ),
+        ("dev", "tags: {taem: data}", "tags.taem: unknown field; did you mean 'team'?"),
+        ("dev", "tags: {cost-center: a}", "tags.cost-center: unknown field; remove it"),
+        ("dev", "tags: {free: {Team: a}}", "tags.free.Team: 'Team' is a tag of Lakekit"),
+        ("dev", "tags: {free: {'aws:x': a}}", "tags.free.aws:x: what begins with aws: is"),
+        ("dev", "tags: {free: {a: 'b;c'}}", "tags.free.a: String should match"),
+        ("dev", "functions: {memory_mb: {plan_table: 512}}", "functions.memory_mb.plan_table: Inp"),
+        ("dev", "functions: {memory_mb: {sweep: 64}}", "functions.memory_mb.sweep: Input should"),
+        ("dev", "log_days: 10", "log_days: Input should be 1, 3, 5, 7"),
+        ("dev", "queries: {scan_limit_gb: 0}", "queries.scan_limit_gb: Input should be greater"),
+        ("dev", "permissions_boundary: 'arn:aws:iam::1:policy/x'", "permissions_boundary: String"),
+        ("dev", "budget: {monthly_usd: 0}\nnotify: [a@b.org]", "budget.monthly_usd: Input should"),
+    ],
+)
+def test_what_does_not_fit_together_is_a_fault_with_its_place(
+    tmp_path: Path, name: str, own: str, fault: str
+) -> None:
+    [found] = refused(tmp_path, own, name)
+
+    assert found.startswith(fault)
+    assert "[key]" not in found
+
+
+@pytest.mark.parametrize(
+    ("ages", "fault"),
+    [
+        ("raw_infrequent_days: 29", "greater than or equal to 30"),
+        ("raw_infrequent_days: 30, raw_archive_days: 59", "stays in Infrequent Access for 30 days"),
+        ("raw_infrequent_days: 30, raw_days: 30", "landings expire after 30"),
+        ("raw_archive_days: 90, raw_days: 60", "set raw_archive_days to null, or raw_days higher"),
+    ],
+)
+def test_refuses_ages_of_landings_that_s3_would_refuse_or_never_reach(
+    tmp_path: Path, ages: str, fault: str
+) -> None:
+    assert any(fault in line for line in refused(tmp_path, f"storage: {{{ages}}}"))
+
+
+def test_takes_ages_of_landings_in_their_order() -> None:
+    named(storage={"raw_infrequent_days": 30, "raw_archive_days": 60, "raw_days": 61})
+    named(storage={"raw_archive_days": 1, "raw_days": 2})
+
+
+def test_tags_of_lakekit_stay_what_they_are() -> None:
+    tags = {"project": "shop", "team": "data", "free": {"cost-center": "4711"}}
+
+    assert named(tags=tags).all_tags == {
+        "cost-center": "4711", "environment": "dev", "project": "shop", "team": "data"
+    }  # fmt: skip
+    assert named().all_tags == {"environment": "dev", "project": "lakekit"}

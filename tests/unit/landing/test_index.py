@@ -1,6 +1,9 @@
 """The index of landings that wait."""
 
 from datetime import UTC, datetime
+from typing import Any
+
+import pytest
 
 from lakekit.landing.index import (
     BLOCKED,
@@ -62,3 +65,40 @@ def test_a_landing_is_pending_or_blocked_but_never_in_neither_folder() -> None:
 
 def test_what_was_never_blocked_has_no_reason() -> None:
     assert blocked(MemoryObjectStore(), manifest("orders", 1)) is None
+
+
+class Overtaken(MemoryObjectStore):
+    """A store in which a run blocks a landing again right before a command goes on."""
+
+    def __init__(self, before: str) -> None:
+        super().__init__()
+        self.before = before
+
+    def overtake(self, call: str) -> None:
+        if call == self.before:
+            self.before = ""
+            again = WHY.model_copy(update={"run_id": "s"})
+            block(self, manifest("orders", 1), again)
+
+    def put(self, key: str, body: bytes, **conditions: Any) -> str:
+        etag = super().put(key, body, **conditions)
+        if "/pending/" in key:
+            self.overtake("look")
+        return etag
+
+    def delete(self, key: str) -> None:
+        if "/blocked/" in key:
+            self.overtake("delete")
+        super().delete(key)
+
+
+@pytest.mark.parametrize(("before", "state"), [("look", BLOCKED), ("delete", PENDING)])
+def test_a_landing_that_a_run_blocks_again_meanwhile_is_not_lost(before: str, state: str) -> None:
+    store, key = Overtaken(""), manifest("orders", 1)
+    block(store, key, WHY)
+    store.before = before
+
+    unblock(store, key)
+
+    assert list(oldest(store, state, "shop", "orders")) == [key]
+    assert len(store.objects) == 1

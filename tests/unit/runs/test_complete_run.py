@@ -8,7 +8,7 @@ import pytest
 from lakekit import layout
 from lakekit.batch import MergeResult
 from lakekit.config.workers import Jobs
-from lakekit.runs.complete_run import TableLoaded, complete_run
+from lakekit.runs.complete_run import TableLoaded, complete_run, with_shares
 from lakekit.runs.documents import FailureRecord, LandingVerdict, Verdicts, read_document
 from lakekit.runs.next_run import Backoff, back_off, next_name
 from lakekit.runs.plan_tables import plan_tables
@@ -423,3 +423,24 @@ def test_one_table_whose_merge_says_so_wants_maintenance(story: Story) -> None:
 
     story.merged("clients", unchanged=1, maintain=True)
     assert story.complete().maintain
+
+
+def test_a_table_that_was_loaded_leaves_a_sign_for_the_sweeper(story: Story) -> None:
+    story.merged("orders")
+    story.complete(clients=table(snapshot(1)))
+
+    assert story.store.head(layout.loaded_key("shop", "orders")) is not None
+    assert story.store.head(layout.loaded_key("shop", "clients")) is None
+
+
+def test_tables_share_what_a_run_costs_by_the_seconds_of_their_merges() -> None:
+    def loaded(seconds: float) -> TableLoaded:
+        return TableLoaded(
+            table="t", run_id="r", source="s", snapshot_id=1, opened=1, closed=0, unchanged=2,
+            quarantined=1, rows=4, seconds=seconds,
+        )  # fmt: skip
+
+    assert [each.share for each in with_shares([loaded(30), loaded(10)])] == [0.75, 0.25]
+    assert [each.share for each in with_shares([loaded(0), loaded(0)])] == [0.5, 0.5]
+    assert with_shares([]) == []
+    assert loaded(1).quarantine_ratio == 0.25

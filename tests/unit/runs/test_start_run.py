@@ -31,7 +31,9 @@ def story() -> Story:
 
 def test_extracts_every_endpoint_of_the_source_and_takes_no_table(story: Story) -> None:
     assert story.start().endpoints == ("orders", "clients")
-    assert sorted(story.store.objects) == ["index/open/shop/r", "runs/r/run.json"]
+    assert sorted(story.store.objects) == [
+        "index/open/shop/r", "runs/r/run.json", "watch/started/shop"
+    ]  # fmt: skip
     # When its landings are of: where the order counts, others wait for them.
     assert story.store.get("index/open/shop/r") == NOON.isoformat().encode()
 
@@ -76,3 +78,12 @@ def test_a_source_without_contracts_is_unknown(story: Story) -> None:
 
     with pytest.raises(UnknownSourceError, match="source: shop"):
         story.start()
+
+
+def test_a_run_that_extracts_leaves_a_sign_for_the_sweeper(story: Story) -> None:
+    story.start(extract=False)
+    assert story.store.head("watch/started/shop") is None
+
+    other = Story()
+    other.start()
+    assert other.store.head("watch/started/shop") is not None

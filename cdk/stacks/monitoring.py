@@ -1,0 +1,245 @@
+"""How an operator sees what runs and hears of what does not: a dashboard and alarms.
+
+It knows what it watches by names alone, and imports nothing from other stacks: a step can come and
+go. No resource of it grows with the number of sources and tables.
+"""
+
+from typing import Any
+
+from aws_cdk import ArnFormat, Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
+from cdk_monitoring_constructs import (
+    AlarmFactoryDefaults,
+    CustomMetricGroup,
+    DefaultDashboardFactory,
+    MetricFactoryDefaults,
+    MonitoringFacade,
+    SnsAlarmActionStrategy,
+)
+from constructs import Construct
+
+from cdk.constructs.alarms import PERIOD, WATCHED, Alarms
+from cdk.constructs.definitions import TOKENS
+from cdk.constructs.failures import TOPIC
+from cdk.constructs.spending import Spending
+from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.config.environment import Environment
+
+NAMESPACE = "Lakekit"
+# Of its own metrics those of the sweeper; the others are of CompleteRun.
+WATCHED_METRICS = (
+    "SourcesOverdue", "TablesStale", "LandingsPending", "OldestPendingSeconds", "LandingsBlocked",
+)  # fmt: skip
+# Functions that no state machine waits for: nothing else notices that they fail.
+BY_EVENTS = ("route_file", "sweep", "pause_schedules")
+# The share of rejected records in one load above which somebody should look.
+MOST_QUARANTINED = 0.05
+# A dropped file that waits for longer has no one who lands it.
+MOST_SECONDS_IN_INBOX = 3600
+
+
+class MonitoringStack(Stack):
+    def __init__(
+        self, scope: Construct, id: str, *, environment: Environment, **props: Any
+    ) -> None:
+        super().__init__(scope, id, **props)
+        self._environment = environment
+        self._alarms = Alarms(environment)
+        topic = sns.Topic.from_topic_arn(self, "topic", self._arn("sns", TOPIC))
+        self._facade = MonitoringFacade(
+            self,
+            "monitoring",
+            alarm_factory_defaults=AlarmFactoryDefaults(
+                alarm_name_prefix=environment.name("x"),
+                actions_enabled=True,
+                action=SnsAlarmActionStrategy(on_alarm_topic=topic),
+            ),
+            metric_factory_defaults=MetricFactoryDefaults(namespace=NAMESPACE),
+            dashboard_factory=DefaultDashboardFactory(
+                self,
+                "dashboards",
+                dashboard_name_prefix=environment.name("lakekit"),
+                create_summary_dashboard=False,
+                detail_dashboard_range=Duration.days(2),
+            ),
+        )
+        self._facade.add_large_header(f"Lakekit, {environment.environment}")
+        self._loads()
+        self._waiting()
+        self._machines()
+        self._queues()
+        self._functions()
+        self._jobs()
+        if budget := environment.budget:
+            arn = self._arn("sns", TOPIC)
+            Spending(self, "spending", environment=environment, budget=budget, topic_arn=arn)
+
+    def _loads(self) -> None:
+        """What was loaded, and what it has cost."""
+        ratio = self._alarms.above(
+            self._own("QuarantineRatio", "Maximum"),
+            MOST_QUARANTINED,
+            "quarantine_ratio",
+            "quarantine-ratio",
+            "has loaded a table of whose records more than one in twenty was rejected",
+        )
+        self._group("Versions", "VersionsOpened", "VersionsClosed")
+        self._group("Records", "RecordsRead", "RecordsUnchanged", "RecordsQuarantined")
+        self._group("Share of rejected records", ratio)
+        self._group("Bytes and seconds of merges", "BytesRead", "MergeSeconds")
+        self._group("Files of tables", "DataFiles", "DeleteFiles", "Snapshots", statistic="Maximum")
+        self._group("DPU seconds", "DpuSeconds")
+        self._group("US dollars of jobs", "CostUsd")
+        self._facade.add_widget(
+            cloudwatch.LogQueryWidget(
+                title="What tables have cost",
+                log_group_names=[f"/aws/lambda/{self._environment.name('complete_run')}"],
+                query_lines=[
+                    "filter ispresent(CostUsd.0)",
+                    "stats sum(CostUsd.0) as usd, sum(DpuSeconds.0) as dpu_seconds, "
+                    "sum(RecordsRead.0) as rows by table",
+                    "sort usd desc",
+                    "limit 20",
+                ],
+                width=24,
+                height=8,
+            )
+        )
+
+    def _waiting(self) -> None:
+        """What waits or has grown old, as each sweep finds it."""
+        stuck = self._environment.timeouts.lease
+        for metric, most, part, runbook, what in (
+            ("SourcesOverdue", 0, "sources_overdue", "sources-overdue",
+             "has a source whose schedule was to start it and did not"),
+            ("TablesStale", 0, "tables_stale", "tables-stale",
+             "has a table that nothing was loaded into since the firing before the last"),
+            ("OldestPendingSeconds", stuck, "backlog_age", "backlog-age",
+             "has a landing that waits for longer than any run may take"),
+            ("LandingsBlocked", 0, "landings_blocked", "landings-blocked",
+             "has a landing that waits for a person"),
+        ):  # fmt: skip
+            watched = self._own(metric, "Maximum", period=WATCHED)
+            self._group(
+                metric,
+                self._alarms.above(watched, most, part, runbook, what, period=WATCHED),
+            )
+        self._group("Landings that wait for a run", "LandingsPending", statistic="Maximum")
+
+    def _machines(self) -> None:
+        alarms = self._alarms
+        for name in TOKENS:
+            machine = sfn.StateMachine.from_state_machine_name(
+                self, name, self._environment.name(name)
+            )
+            self._facade.monitor_step_function(
+                state_machine=machine,
+                human_readable_name=self._environment.name(name),
+                add_failed_execution_count_alarm=alarms.errors(
+                    f"{name}_failed", "executions-failed", "had an execution that failed"
+                ),
+                add_timed_out_execution_count_alarm=alarms.errors(
+                    f"{name}_timed_out", "executions-timed-out", "had an execution that never ended"
+                ),
+                add_aborted_execution_count_alarm=alarms.errors(
+                    f"{name}_aborted", "executions-aborted", "had an execution that was stopped"
+                ),
+                add_throttled_execution_count_alarm=alarms.errors(
+                    f"{name}_throttled", "executions-throttled", "could not start or go on at once"
+                ),
+            )
+
+    def _queues(self) -> None:
+        alarms = self._alarms
+        self._facade.monitor_sqs_queue_with_dlq(
+            queue=self._queue("inbox"),
+            dead_letter_queue=self._queue("inbox_dead"),
+            human_readable_name=self._environment.name("inbox"),
+            add_queue_max_message_age_alarm=alarms.message_age(
+                "inbox_age",
+                "inbox-age",
+                "holds a dropped file that is not landed",
+                seconds=MOST_SECONDS_IN_INBOX,
+            ),
+            add_dead_letter_queue_max_size_alarm=alarms.messages(
+                "inbox_dead", "inbox-dead", "holds dropped files that could not be landed"
+            ),
+        )
+        self._facade.monitor_sqs_queue(
+            queue=self._queue("schedules_dead"),
+            human_readable_name=self._environment.name("schedules_dead"),
+            add_queue_max_size_alarm=alarms.messages(
+                "schedules_dead", "schedules-dead", "holds starts of sources that failed"
+            ),
+        )
+
+    def _functions(self) -> None:
+        alarms = self._alarms
+        for step in (*FUNCTIONS, *(("pause_schedules",) if self._environment.pause else ())):
+            name = self._environment.name(step)
+            own: dict[str, Any] = {}
+            if step in BY_EVENTS:
+                own["add_fault_count_alarm"] = alarms.errors(
+                    f"{step}_failed", "functions-failed", "has failed"
+                )
+            if step == "sweep":
+                own["add_min_invocations_count_alarm"] = alarms.silence(
+                    "sweep_silent", "sweep-silent", "was not called for an hour"
+                )
+            self._facade.monitor_lambda_function(
+                lambda_function=lambda_.Function.from_function_name(self, step, name),
+                human_readable_name=name,
+                add_throttles_count_alarm=alarms.errors(
+                    f"{step}_throttled", "functions-throttled", "was called too often at once"
+                ),
+                **own,
+            )
+
+    def _jobs(self) -> None:
+        """A state machine hears of its jobs; of a rebuild, which a person starts, nothing else."""
+        alarms = self._alarms
+        for job in JOBS:
+            name = self._environment.name(job)
+            own: dict[str, Any] = {}
+            if job == "rebuild_table":
+                own["add_job_failed_state_count_alarm"] = alarms.errors(
+                    "rebuild_failed", "rebuild-failed", "has ended with an error"
+                )
+                own["add_job_timeout_state_count_alarm"] = alarms.errors(
+                    "rebuild_timed_out", "rebuild-failed", "has taken longer than it may"
+                )
+            self._facade.monitor_glue_job(job_name=name, human_readable_name=name, **own)
+
+    def _group(self, title: str, *metrics: Any, statistic: str = "Sum") -> None:
+        """Add a graph of own metrics, some of which may be names alone."""
+        shown = [self._own(m, statistic) if isinstance(m, str) else m for m in metrics]
+        self._facade.monitor_custom(
+            human_readable_name=title,
+            alarm_friendly_name=title.replace(" ", ""),
+            metric_groups=[CustomMetricGroup(title=title, metrics=shown)],
+        )
+
+    def _own(self, name: str, statistic: str, *, period: Duration = PERIOD) -> cloudwatch.Metric:
+        service = "sweep" if name in WATCHED_METRICS else "complete_run"
+        return cloudwatch.Metric(
+            namespace=NAMESPACE,
+            metric_name=name,
+            statistic=statistic,
+            period=period,
+            label=name,
+            dimensions_map={"database": self._environment.database, "service": service},
+        )
+
+    def _queue(self, part: str) -> sqs.IQueue:
+        return sqs.Queue.from_queue_arn(self, part, self._arn("sqs", part))
+
+    def _arn(self, service: str, part: str) -> str:
+        return self.format_arn(
+            service=service,
+            resource=self._environment.name(part),
+            arn_format=ArnFormat.NO_RESOURCE_NAME,
+        )

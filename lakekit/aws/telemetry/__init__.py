@@ -1,0 +1,1 @@
+"""What functions and jobs say of their work: metrics, and lines of the log."""

@@ -1,0 +1,1 @@
+"""What an environment looks like between its runs: what is late, what waits, what rests."""
