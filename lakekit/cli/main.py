@@ -14,13 +14,13 @@ from typing import Annotated
 import typer
 
 from lakekit.cli import merge as commands_merge
-from lakekit.cli import read as commands_read
 from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.output import say
+from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import why
 
