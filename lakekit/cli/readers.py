@@ -54,7 +54,7 @@ def count_with_duckdb(environment: Mapping[str, str], metadata_location: str) ->
     """Count by DuckDB, which reads a metadata file and what it names over S3."""
     access = S3Access(
         environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"],
-        environment["AWS_REGION"], endpoint=environment["AWS_ENDPOINT_URL"],
+        environment["AWS_REGION"], environment["AWS_ENDPOINT_URL"],
     )  # fmt: skip
     with connect(access) as connection:
         query = "SELECT count(*), count_if(_is_current) FROM iceberg_scan($location)"

@@ -28,13 +28,13 @@ _MISSING = "the packages that read tables are not installed; pip install 'lakeki
 
 @dataclass(frozen=True)
 class S3Access:
-    """How objects of S3 are read; `endpoint` is an address in place of AWS."""
+    """How objects of S3 are read; `endpoint` is its address, or that of an emulation."""
 
     key: str
     secret: str
     region: str
+    endpoint: str
     token: str | None = None
-    endpoint: str | None = None
 
 
 @contextmanager
@@ -67,14 +67,17 @@ def _extension(name: str) -> Path:
 
 
 def _keep_secret(connection: "DuckDBPyConnection", access: S3Access) -> None:
-    parts = ["TYPE s3", "KEY_ID $key", "SECRET $secret", "REGION $region"]
-    given = {"key": access.key, "secret": access.secret, "region": access.region}
+    address = urlsplit(access.endpoint)
+    style = "vhost" if ".amazonaws.com" in address.netloc else "path"
+    parts = [
+        "TYPE s3", "KEY_ID $key", "SECRET $secret", "REGION $region", "ENDPOINT $endpoint",
+        f"URL_STYLE '{style}'", f"USE_SSL {str(address.scheme == 'https').lower()}",
+    ]  # fmt: skip
+    given = {
+        "key": access.key, "secret": access.secret, "region": access.region,
+        "endpoint": address.netloc,
+    }  # fmt: skip
     if access.token:
         parts.append("SESSION_TOKEN $token")
         given["token"] = access.token
-    if access.endpoint:
-        address = urlsplit(access.endpoint)
-        secure = str(address.scheme == "https").lower()
-        parts += ["ENDPOINT $endpoint", "URL_STYLE 'path'", f"USE_SSL {secure}"]
-        given["endpoint"] = address.netloc
     connection.execute(f"CREATE SECRET ({', '.join(parts)})", given)

@@ -1,14 +1,27 @@
-"""PyIceberg and DuckDB, over a moto server."""
+"""PyIceberg and DuckDB, over a moto server; and the commands that read AWS and the sandbox."""
 
+import json
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
 
 import boto3
 import pyarrow as pa
 import pytest
+from click.testing import Result
 from moto.server import ThreadedMotoServer
 from pyiceberg.catalog.glue import GlueCatalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import BooleanType, NestedField, StringType, TimestampType
+from typer.testing import CliRunner
 
+from lakekit.cli.main import app
+from lakekit.cli.read import places
 from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
+from lakekit.sandbox.connection import Connection
+from tests.tiers import long
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +81,88 @@ def test_counts_as_the_table_was_at_an_earlier_snapshot(
     assert first is not None
     assert count_with_pyiceberg(table, first.snapshot_id) == Counts(1, 1)
     assert count_with_pyiceberg(table) == Counts(2, 2)
+
+
+# What a path of S3, an address or a pattern may take for its own.
+KEYS = ["a", "*", "a b", "100%", "%2F", "a+b", "a/b", "?x=1", "#", "[a-z]", "é", "{a,b}", "", "~"]
+SCHEMA = Schema(
+    NestedField(1, "k", StringType()),
+    NestedField(2, "_is_current", BooleanType()),
+    NestedField(3, "_valid_from", TimestampType()),
+    NestedField(4, "_valid_to", TimestampType()),
+)
+CONTRACT = {
+    "lakekit.contract": json.dumps({
+        "version": 1, "mode": "scd2", "keys": ["k"], "sequence_by": None, "deletes": "close",
+        "ignore_null_updates": False,
+    })
+}  # fmt: skip
+FIRST = datetime(2026, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def keys(catalog: GlueCatalog) -> str:
+    """A table with a partition for each of its keys."""
+    by_key = PartitionSpec(PartitionField(1, 1000, IdentityTransform(), "k"))
+    table = catalog.create_table("history.keys", SCHEMA, partition_spec=by_key, properties=CONTRACT)
+    rows = [{"k": key, "_is_current": True, "_valid_from": FIRST} for key in [*KEYS, None]]
+    table.append(pa.Table.from_pylist(rows, schema=SCHEMA.as_arrow()))
+    return "keys"
+
+
+@pytest.fixture
+def ask(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Run a command that reads; by `place` in the sandbox, or in the environment `dev`."""
+    about = {
+        "endpoint": environment["AWS_ENDPOINT_URL"], "region": environment["AWS_REGION"],
+        "folder": str(tmp_path), "names": {"database": "history"},
+    }  # fmt: skip
+    monkeypatch.setattr(places, "connect", lambda *_: Connection(about))
+    (tmp_path / "config/environments").mkdir(parents=True)
+    own = "account: '123456789012'\nregion: eu-west-1\nstorage: {database: history}\n"
+    (tmp_path / "config/environments/dev.yaml").write_text(own)
+    (tmp_path / "config/environments/base.yaml").write_text("{}\n")
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(app, [*arguments])
+
+    return run
+
+
+@pytest.mark.parametrize("place", [["--sandbox"], ["--environment", "dev"]])
+def test_tables_of_aws_and_of_the_sandbox_are_read(ask, keys, place):
+    rows = json.loads(ask("as-of", keys, "2026-02-01T00:00:00Z", *place, "--format=json").stdout)
+    listed = json.loads(ask("tables", *place, "--format", "json").stdout)
+
+    assert sorted(row["k"] for row in rows if row["k"]) == sorted(filter(None, KEYS))
+    assert len(rows) == len(KEYS) + 1
+    (about,) = [each for each in listed if each["table"] == keys]
+    assert (about["kind"], about["rows"], about["current"]) == ("scd2", 15, 15)
+    assert (
+        ask("describe", keys, *place, "--format", "csv").stdout.splitlines()[1] == "k,string,key,"
+    )
+
+
+@pytest.mark.parametrize("key", ["%2F", "?x=1", *map(long, KEYS)])
+def test_a_key_is_found_whatever_the_path_of_its_file(ask, keys, key):
+    found = ask("history", keys, "--key", f"k={key}", "--sandbox", "--format", "ndjson")
+
+    assert json.loads(found.stdout)["k"] == key
+
+
+def test_an_unknown_table_is_one_line(ask, keys):
+    unknown = ask("history", "kys", "--key", "k=a", "--sandbox")
+
+    assert "no table 'kys'; did you mean keys? there are " in str(unknown.exception)
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--sandbox", "--environment", "dev"], ["--sandbox", "--warehouse", "w"]]
+)
+def test_one_place_is_named(ask, options):
+    refused = ask("tables", *options)
+
+    assert "give --warehouse FOLDER, --sandbox or --environment NAME" in str(refused.exception)

@@ -68,7 +68,7 @@ def _sandbox(data: Path) -> "tuple[TableFinder, S3Access]":
     )
     return finder, S3Access(
         variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"], connection.region,
-        endpoint=connection.endpoint,
+        connection.endpoint,
     )  # fmt: skip
 
 
@@ -79,5 +79,8 @@ def _environment(name: str) -> "tuple[TableFinder, S3Access]":
 
     session: Any = open_session(environment)
     keys = session.get_credentials().get_frozen_credentials()
-    finder = GlueCatalog(environment.database, session.client("glue"), session.client("s3"))
-    return finder, S3Access(keys.access_key, keys.secret_key, environment.region, keys.token)
+    s3 = session.client("s3")
+    finder = GlueCatalog(environment.database, session.client("glue"), s3)
+    return finder, S3Access(
+        keys.access_key, keys.secret_key, environment.region, s3.meta.endpoint_url, keys.token
+    )
