@@ -84,6 +84,10 @@ def _faults_as_exit_code() -> Iterator[None]:
     except LakekitError as error:
         say(f"{type(error).__name__}: {error}", err=True)
         sys.exit(1)
+    except BrokenPipeError:
+        # Whoever reads has read enough, such as `head`. Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
     except OSError as error:
         # Of a folder that cannot be written, or of a full disk behind the output.
         say(f"{type(error).__name__}: {why(error)}", err=True)

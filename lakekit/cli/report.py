@@ -84,7 +84,8 @@ def changes_table(changes: Sequence[Mapping[str, Any]]) -> Table:
     styles = {"inserted": "green", "deleted": "red", "updated": "yellow"}
     for row in changes:
         change, at = Text(row["_change"], style=styles[row["_change"]]), day(row["_changed_at"])
-        table.add_row(change, at, row["name"], row["countries"])
+        sides = row["_changes"].get("countries", {})
+        table.add_row(change, at, row["name"], " → ".join(sides.values()))
     return table
 
 

@@ -1,7 +1,11 @@
 """PyIceberg and DuckDB, over a moto server; and the commands that read AWS and the sandbox."""
 
 import json
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +24,7 @@ from typer.testing import CliRunner
 from lakekit.cli.main import app
 from lakekit.cli.read import places
 from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
+from lakekit.errors import InvalidStepInputError
 from lakekit.sandbox.connection import Connection
 from tests.tiers import long
 
@@ -166,3 +171,90 @@ def test_one_place_is_named(ask, options):
     refused = ask("tables", *options)
 
     assert "give --warehouse FOLDER, --sandbox or --environment NAME" in str(refused.exception)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> str:
+    """A local warehouse without tables."""
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
+        connection.execute(
+            "CREATE TABLE iceberg_tables (catalog_name, table_namespace, table_name, "
+            "metadata_location)"
+        )
+    return str(tmp_path)
+
+
+def test_who_has_read_enough_sees_no_error(warehouse):
+    query = "SELECT * FROM range(200000)"
+    asked = [sys.executable, "-m", "lakekit.cli.main", "sql", query, "--warehouse", warehouse]
+    with subprocess.Popen(
+        [*asked, "--format", "ndjson"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        assert command.stdout.readline() == b'{"range": 0}\n'
+        command.stdout.close()
+        assert command.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("form", "printed"),
+    [
+        ("table", "a │ b\n──┼──\n1 │\n"),
+        ("json", '[\n  {"a": 1, "b": null}\n]\n'),
+        ("ndjson", '{"a": 1, "b": null}\n'),
+        ("csv", "a,b\n1,\n"),
+        ("markdown", "| a | b |\n|---|---|\n| 1 |  |\n"),
+    ],
+)
+def test_rows_are_printed_in_each_format(ask, warehouse, form, printed):
+    query = "SELECT 1 AS a, NULL AS b"
+
+    assert ask("sql", query, "--warehouse", warehouse, "--format", form).stdout == printed
+
+
+def test_a_limit_is_named_where_it_leaves_rows_out(ask, warehouse):
+    query = "FROM range(3)"
+
+    two = ask("sql", query, "--warehouse", warehouse, "--limit", "2", "--format", "csv")
+    three = ask("sql", query, "--warehouse", warehouse, "--limit", "3", "--format", "csv")
+
+    assert (two.stdout, two.stderr) == (
+        "range\n0\n1\n", "the first 2 rows; --limit 0 shows all\n",
+    )  # fmt: skip
+    assert (three.stdout, three.stderr) == ("range\n0\n1\n2\n", "")
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("SELECT * FROM t", "no table 't'; there are none yet"),
+        ("SELEC 1", 'syntax error at or near "SELEC"'),
+        ("SELECT 1; SELECT 2", "give one query, which only reads"),
+        ("CREATE TABLE t (a int)", "give one query, which only reads"),
+        ("COPY (SELECT 1) TO 'x.csv'", "give one query, which only reads"),
+        ("INSTALL spatial", "give one query, which only reads"),
+        ("", "give one query, which only reads"),
+        ("SELECT $1", "Unexpected prepared parameter"),
+        ("SELECT 'x'::int", "Could not convert string 'x' to INT32"),
+        ("SELECT date 'infinity'", "a date or time outside the years 1 to 9999"),
+    ],
+)
+def test_a_query_that_cannot_be_is_refused_in_one_line(ask, warehouse, query, fault):
+    refused = ask("sql", query, "--warehouse", warehouse)
+
+    assert isinstance(refused.exception, InvalidStepInputError)
+    assert str(refused.exception).startswith(fault) or fault in str(refused.exception)
+    assert "\n" not in str(refused.exception)
+
+
+def test_no_tables_are_none(ask, warehouse):
+    found = ask("tables", "--warehouse", warehouse, "--format", "json")
+
+    assert (json.loads(found.stdout), found.stderr) == ([], "no tables yet\n")
+
+
+def test_spark_reads_a_local_warehouse_only(ask):
+    refused = ask("sql", "SELECT 1", "--sandbox", "--engine", "spark")
+
+    assert "--engine spark reads a local warehouse" in str(refused.exception)

@@ -115,10 +115,10 @@ def test_all_values_of_all_types(reader, spark, run, table, version):
 
 def test_an_evolved_schema_and_partitions(reader, spark, run, table):
     run(
-        "CREATE TABLE TABLE_NAME (id int, a int, b float, c decimal(5,2), gone string, old string, "
+        "CREATE TABLE TABLE_NAME (id int, a int, b float, c decimal(5,2), past string, old string, "
         "st struct<x: int, y: string>, l array<struct<p: int>>, m map<string, struct<q: int>>) "
         "USING iceberg " + MERGE_ON_READ.format(version=2),
-        "INSERT INTO TABLE_NAME VALUES (1, 1, 1.5, 1.25, 'gone', 'old', "
+        "INSERT INTO TABLE_NAME VALUES (1, 1, 1.5, 1.25, 'past', 'old', "
         "named_struct('x', 1, 'y', 'one'), array(named_struct('p', 1)), "
         "map('k', named_struct('q', 1))), "
         "(2, 2, null, null, null, null, null, null, null), (3, 3, 0.1, 0, '', '', "
@@ -130,7 +130,7 @@ def test_an_evolved_schema_and_partitions(reader, spark, run, table):
                 "ADD COLUMN l.element.p2 string", "RENAME COLUMN l.element.p TO pp",
                 "ADD COLUMN m.value.q2 date", "ALTER COLUMN a TYPE bigint",
                 "ALTER COLUMN b TYPE double", "ALTER COLUMN c TYPE decimal(20,2)",
-                "DROP COLUMN gone", "RENAME COLUMN old TO new", "ADD COLUMN old int",
+                "DROP COLUMN past", "RENAME COLUMN old TO new", "ADD COLUMN old int",
                 "ALTER COLUMN added AFTER id", "ADD PARTITION FIELD id",
             )
         ),
@@ -140,10 +140,10 @@ def test_an_evolved_schema_and_partitions(reader, spark, run, table):
         "array(named_struct('pp', 3, 'p2', 'p2')), "
         "map('k', named_struct('q', 3, 'q2', date '2020-01-01')), 7)",
         "DELETE FROM TABLE_NAME WHERE id = 2",
-        "ALTER TABLE TABLE_NAME RENAME COLUMN added TO gone",
+        "ALTER TABLE TABLE_NAME RENAME COLUMN added TO past",
         "ALTER TABLE TABLE_NAME DROP PARTITION FIELD id",
         "ALTER TABLE TABLE_NAME ADD PARTITION FIELD bucket(2, id)",
-        "INSERT INTO TABLE_NAME SELECT id + 10, gone, a, b, c, new, st, l, m, old FROM TABLE_NAME",
+        "INSERT INTO TABLE_NAME SELECT id + 10, past, a, b, c, new, st, l, m, old FROM TABLE_NAME",
         "DELETE FROM TABLE_NAME WHERE id = 11",
     )  # fmt: skip
 

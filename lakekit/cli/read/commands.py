@@ -15,13 +15,16 @@ from lakekit.errors import InvalidStepInputError
 from lakekit.sql.queries import refuse_reversed
 
 Table = Annotated[str, typer.Argument(help="Name of the table.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How rows are printed.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", metavar="FORMAT", help="table, json, ndjson, csv or markdown."),
+]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Technical columns too, such as digests and files.")
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option(min=0, help="At most so many rows, 0 for all; a table on a terminal shows 100."),
+    typer.Option(min=0, metavar="N", help="At most so many rows, 0 for all; a terminal shows 100."),
 ]
 
 
