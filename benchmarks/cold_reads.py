@@ -1,6 +1,7 @@
 """One key's history by two engines, each time as a new process: what a person waits for."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -86,7 +87,10 @@ def _record(key: int, day: int) -> dict[str, Any]:
 
 
 def _run(command: Sequence[str]) -> str:
+    # As an installed package does, a checkout keeps what Python has compiled.
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(  # noqa: S603  our own command
-        [*_LAKEKIT, *command], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+        [*_LAKEKIT, *command],
+        check=True, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
     return done.stdout
