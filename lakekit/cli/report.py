@@ -123,5 +123,5 @@ def travel_line(table: str, first: MergeResult, then: Counts) -> Text:
     line = Text("  ")
     line.append(number(then.total), style="bold")
     line.append(" rows after the first load: ")
-    line.append(f"FROM {table} VERSION AS OF {first.snapshot_id}", style="cyan")
+    line.append(f"{table} at snapshot {first.snapshot_id}", style="cyan")
     return line
