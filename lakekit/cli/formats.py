@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import typer
 from rich.cells import cell_len, chop_cells
 
 from lakekit.values import printable, to_json, to_text, unique_names
 
 Format = Literal["table", "json", "ndjson", "csv", "markdown"]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", metavar="FORMAT", help="table, json, ndjson, csv or markdown."),
+]
 Row = Sequence[Any]
 # A block of a narrow terminal has at least so many cells for a value.
 _NARROWEST = 20

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from lakekit.cli.arguments import parse_time
-from lakekit.cli.formats import Format
+from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption
 from lakekit.cli.output import say, show
 from lakekit.cli.read import views
@@ -15,10 +15,6 @@ from lakekit.errors import InvalidStepInputError
 from lakekit.sql.queries import refuse_reversed
 
 Table = Annotated[str, typer.Argument(help="Name of the table.")]
-FormatOption = Annotated[
-    Format,
-    typer.Option("--format", metavar="FORMAT", help="table, json, ndjson, csv or markdown."),
-]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Technical columns too, such as digests and files.")
 ]
