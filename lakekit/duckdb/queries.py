@@ -1,6 +1,7 @@
 """The questions to a table as DuckDB's SQL, and which tables a query names."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _SCANNED = "__scanned"
+# A type that is one, or has one in it.
+_FLOATS = re.compile(r"\b(float|double)\b")
 _ONE_QUERY = "give one query, which only reads"
 
 
@@ -23,7 +26,7 @@ def scanned(table: Table) -> str:
 
     Its own name could be that of a part of a question.
     """
-    return view(_SCANNED, table.location)
+    return view(table, _SCANNED)
 
 
 def history(table: Table, conditions: Sequence[str]) -> str:
@@ -56,10 +59,17 @@ def count(table: Table) -> str:
     return f"SELECT count(*), {current} FROM iceberg_scan({text_literal(table.location)})"
 
 
-def view(name: str, location: str) -> str:
-    """Return the statement that gives a table its name."""
-    scan = f"iceberg_scan({text_literal(location)})"
-    return f"CREATE OR REPLACE VIEW {double_quote(name)} AS SELECT * FROM {scan}"
+def view(table: Table, name: str) -> str:
+    """Return the statement that gives a table a name.
+
+    A file's bounds leave out values that are not numbers, by which DuckDB would leave out the file:
+    it cannot compare bounds with what is no column.
+    """
+    floats = [double_quote(name) for name, kind in table.types.items() if _FLOATS.search(kind)]
+    kept = ", ".join(f"CASE WHEN {name} IS NOT NULL THEN {name} END AS {name}" for name in floats)
+    replaced = f" REPLACE ({kept})" if kept else ""
+    scan = f"iceberg_scan({text_literal(table.location)})"
+    return f"CREATE OR REPLACE VIEW {double_quote(name)} AS SELECT *{replaced} FROM {scan}"
 
 
 def tables_in(connection: "DuckDBPyConnection", query: str) -> set[str] | None:

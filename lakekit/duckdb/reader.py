@@ -145,8 +145,8 @@ class Reader:
         known = {name.lower(): name for name in self.locations}
         for name in self.locations if named is None else named:
             if name.lower() in known:
-                location = self.locations[known[name.lower()]]
-                self._connection.execute(text.view(known[name.lower()], location))
+                table = self._read(known[name.lower()])
+                self._connection.execute(text.view(table, table.name))
         with text.naming_tables(self.locations):
             return self._ask(query)
 

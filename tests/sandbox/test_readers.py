@@ -15,6 +15,7 @@ import pytest
 from click.testing import Result
 from moto.server import ThreadedMotoServer
 from pyiceberg.catalog.glue import GlueCatalog
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
@@ -24,7 +25,9 @@ from typer.testing import CliRunner
 from lakekit.cli.main import app
 from lakekit.cli.read import places
 from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
+from lakekit.duckdb.reader import open_reader
 from lakekit.errors import InvalidStepInputError
+from lakekit.local.catalog import LocalCatalog
 from lakekit.sandbox.connection import Connection
 from tests.tiers import long
 
@@ -258,3 +261,20 @@ def test_spark_reads_a_local_warehouse_only(ask):
     refused = ask("sql", "SELECT 1", "--sandbox", "--engine", "spark")
 
     assert "--engine spark reads a local warehouse" in str(refused.exception)
+
+
+@pytest.mark.parametrize("where", ["d = 'nan'", "d > 5", "f > 5", "st.d > 5", "isnan(f)"])
+def test_a_file_is_not_left_out_for_values_that_its_bounds_do_not_have(tmp_path, where):
+    nan = [1.0, float("nan"), 2.0]
+    rows = pa.table({
+        "id": [1, 2, 3], "d": nan, "f": pa.array(nan, pa.float32()), "st": [{"d": d} for d in nan],
+    })  # fmt: skip
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    try:
+        catalog.create_namespace("local")
+        catalog.create_table("local.numbers", rows.schema).append(rows)
+    finally:
+        catalog.engine.dispose()
+
+    with open_reader(LocalCatalog(tmp_path)) as reader:
+        assert [*reader.sql(f"SELECT id FROM numbers WHERE {where}").rows] == [(2,)]
