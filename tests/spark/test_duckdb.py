@@ -120,7 +120,7 @@ def test_all_values_of_all_types(reader, spark, run, table, version):
         reader, table,
         "s = '*'", "s LIKE 'é/%'", "s IS NULL", "st.a IS NULL", "large = 2", "large < 0",
         "small <= 1.1", "dt < '1600-01-01'", "tn >= '2000-01-01'", "b", "big > 0", "d > 5", "f > 1",
-        '"at" < '"'"'1600-01-01'"'"'', "bin = ''::blob", "bin >= 'a'::blob", "fs[1] > 1",
+        "\"at\" < '1600-01-01'", "bin = ''::blob", "bin >= 'a'::blob", "fs[1] > 1",
     )  # fmt: skip
 
 
