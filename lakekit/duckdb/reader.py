@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakekit.duckdb import queries as text
@@ -39,9 +39,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Counts:
-    """Rows of a table, and how many are current; None where none can be."""
+    """Rows of a table, and how many are current; None where DuckDB does not read its files."""
 
-    rows: int
+    rows: int | None
     current: int | None
 
 
@@ -62,6 +62,7 @@ class Reader:
     def __init__(self, connection: "DuckDBPyConnection", finder: TableFinder) -> None:
         self._connection = connection
         self._finder = finder
+        self._read = cache(self._read_once)
 
     @cached_property
     def locations(self) -> dict[str, str]:
@@ -156,13 +157,18 @@ class Reader:
             raise SchemaMismatchError(f"{table.name}: no history table; it has no _valid_from")
         return table
 
-    def _read(self, name: str) -> Table:
+    def _read_once(self, name: str) -> Table:
         location = self.locations[name]
         return Table(name, location, self._finder.document(location))
 
     def _count(self, table: Table) -> Counts:
+        import duckdb  # noqa: PLC0415
+
         with self._connection.cursor() as cursor, one_line():
-            row = cursor.execute(text.count(table)).fetchone()
+            try:
+                row = cursor.execute(text.count(table)).fetchone()
+            except duckdb.NotImplementedException:
+                return Counts(None, None)
         assert row is not None  # noqa: S101  an aggregate has a row
         return Counts(*row)
 

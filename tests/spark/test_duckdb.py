@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakekit.duckdb.reader import Reader, open_reader
+from lakekit.duckdb.reader import Counts, Reader, open_reader
 from lakekit.errors import InvalidStepInputError, SchemaMismatchError
 from lakekit.local.catalog import LocalCatalog
 from lakekit.spark import query
@@ -216,9 +216,11 @@ def test_files_that_duckdb_does_not_read_are_refused(reader, run, table, kind):
         "INSERT INTO TABLE_NAME VALUES (1)",
     )
 
+    (counts,) = reader.count([reader.table(name(table))])
     refused = pytest.raises(InvalidStepInputError, match=f"is {kind}, and DuckDB reads Parquet")
     with refused, open_reader(reader._finder) as asked:
         list(asked.sql(f"SELECT * FROM {name(table)}").rows)
+    assert counts == Counts(None, None)
 
 
 VERSIONS = """

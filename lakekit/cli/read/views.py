@@ -25,9 +25,10 @@ def listed(tables: Sequence[Table], counts: Sequence[Counts]) -> Shown:
 def summary(table: Table, counts: Counts) -> str:
     """Return what a table is, in lines for a person."""
     current = "" if counts.current is None else f", {counts.current:,} of them current"
+    rows = "unknown" if counts.rows is None else f"{counts.rows:,}"
     about = {
         "key": ", ".join(table.keys),
-        "rows": f"{counts.rows:,}{current}",
+        "rows": f"{rows}{current}",
         "partitioned by": ", ".join(table.partition),
         "committed at": table.changed_at.isoformat() if table.changed_at else "",
     }
