@@ -29,7 +29,7 @@ from lakekit.spark.session.jars import class_path
 # Measurements in processes of their own, each with its number of keys (versions, of a hot key).
 OTHERS = {
     "small": 10_000, "reads": 1_000_000, "cluster": 1_000_000, "layouts": 1_000_000,
-    "writing": 10_000, "hot-key": 32_000, "bursts": 100_000,
+    "writing": 10_000, "hot-key": 32_000, "bursts": 100_000, "cold-reads": 100_000,
 }  # fmt: skip
 
 

@@ -25,6 +25,8 @@ ONE_JOB = 0.2
 TWICE_THE_VERSIONS = 2.3
 # Seconds of a hundred landings in one pass as a multiple of those of one with all their records.
 MANY_LANDINGS = 3.0
+# Seconds of Spark for the history of one key as a multiple of DuckDB's, at least.
+COLD_READ = 8.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def _judged(summary: Mapping[str, Any]) -> Iterator[Aim]:
         yield Aim("twice the versions of a key", "hot-key", TWICE_THE_VERSIONS, False, ratio)
     if ratio := summary.get("others", {}).get("bursts", {}).get("ratio"):
         yield Aim("a hundred landings / one", "bursts", MANY_LANDINGS, False, ratio)
+    if ratio := summary.get("others", {}).get("cold-reads", {}).get("ratio"):
+        yield Aim("spark / duckdb, one key's history", "cold-reads", COLD_READ, True, ratio)
 
 
 def _aims_of_workload(workload: str, entries: Mapping[str, Any]) -> Iterator[Aim]:

@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.bursts import bursts
 from benchmarks.check import check
 from benchmarks.cluster import running_cluster, spread_of
+from benchmarks.cold_reads import cold_reads
 from benchmarks.contestants import Place, open_contestant
 from benchmarks.generator import Dataset
 from benchmarks.hot_key import hot_key
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of them and print what it measured."""
     parser = argparse.ArgumentParser()
     names = ("small", "job", "reads", "cluster", "layouts", "writing", "hot-key", "bursts")
-    parser.add_argument("name", choices=names)
+    parser.add_argument("name", choices=(*names, "cold-reads"))
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--count", type=int, default=20, help="small tables")
     parser.add_argument("--batch", type=int, default=0)
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "writing": lambda: writing(options.keys),
         "hot-key": lambda: hot_key(options.keys),
         "bursts": lambda: bursts(options.keys),
+        "cold-reads": lambda: cold_reads(options.keys),
     }
     sys.stdout.write(json.dumps(action[options.name]()) + "\n")
     return 0

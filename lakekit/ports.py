@@ -81,6 +81,16 @@ class TableCatalog(Protocol):
         """Return the table's current Iceberg metadata document, or None if there is no table."""
 
 
+class TableFinder(Protocol):
+    """Where the tables of one place are, for a reader that needs no catalog of its own."""
+
+    def locations(self) -> Mapping[str, str]:
+        """Return the address of each table's current metadata document, by the table's name."""
+
+    def document(self, location: str) -> Mapping[str, Any]:
+        """Return the metadata document at an address."""
+
+
 class HeldLease(Protocol):
     """A lease that was taken."""
 

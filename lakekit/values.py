@@ -5,18 +5,21 @@ a text. A struct is a mapping with its names, a map one with any keys.
 """
 
 import json
+import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from math import isfinite, isnan
+from struct import Struct
 from typing import Any
 
 # What a terminal obeys in place of showing it: control characters, ends of lines, changes of the
 # direction of text; and halves of surrogate pairs, which no UTF-8 has.
 _OBEYED = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[{_OBEYED}]")
+_FLOAT = Struct("f")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -47,6 +50,19 @@ def to_text(value: Any) -> str:
     if isinstance(value, bytes | bytearray):
         return b64encode(value).decode()
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def shortest_float(value: float) -> float:
+    """Return what a `float` of 32 bits, read as one of 64, is in its shortest form.
+
+    Example:
+        >>> shortest_float(0.10000000149011612)
+        0.1
+    """
+    if not isfinite(value):
+        return value
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    return next((float(t) for t in texts if _as_float32(float(t)) == value), value)
 
 
 def printable(text: str) -> str:
@@ -84,6 +100,14 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     return value if isinstance(value, float) and isfinite(value) else to_text(value)
+
+
+def _as_float32(value: float) -> float:
+    try:
+        found: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
+    except OverflowError:
+        return math.inf
+    return found
 
 
 def _not_finite(value: float) -> str:

@@ -1,15 +1,18 @@
 """Iceberg tables of the Glue Data Catalog, read without Spark."""
 
-import gzip
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from lakekit.aws.errors import translated
 from lakekit.aws.object_store import S3ObjectStore
-from lakekit.errors import SchemaMismatchError, StorageUnavailableError
+from lakekit.errors import (
+    InvalidStepInputError,
+    SchemaMismatchError,
+    StorageUnavailableError,
+)
 from lakekit.ports import ObjectNotFoundError
+from lakekit.runs.table_metadata import parse_metadata
 
 if TYPE_CHECKING:
     from mypy_boto3_glue import GlueClient
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GlueCatalog:
-    """One database; see `lakekit.ports.TableCatalog`."""
+    """One database; see `lakekit.ports.TableCatalog` and `TableFinder`."""
 
     def __init__(self, database: str, glue: "GlueClient", s3: "S3Client") -> None:
         self._database = database
@@ -39,14 +42,39 @@ class GlueCatalog:
         location = found["Table"].get("Parameters", {}).get("metadata_location")
         if not location:
             raise SchemaMismatchError(f"{self._database}.{table} is not an Iceberg table")
+        return self.document(location)
+
+    def locations(self) -> Mapping[str, str]:
+        """Return the address of each Iceberg table's current metadata document.
+
+        Raises:
+            InvalidStepInputError: There is no such database.
+        """
+        pages = self._glue.get_paginator("get_tables").paginate(DatabaseName=self._database)
+        found: dict[str, str] = {}
+        try:
+            with translated(f"database {self._database}"):
+                for page in pages:
+                    for table in page["TableList"]:
+                        location = table.get("Parameters", {}).get("metadata_location")
+                        found |= {table["Name"]: location} if location else {}
+        except self._glue.exceptions.EntityNotFoundException:
+            raise InvalidStepInputError(
+                f"the catalog has no database '{self._database}'; is it deployed?"
+            ) from None
+        return found
+
+    def document(self, location: str) -> Mapping[str, Any]:
+        """Return the metadata document at an address.
+
+        Raises:
+            StorageUnavailableError: A commit replaced it meanwhile.
+        """
         place = urlsplit(location)
         try:
             body = S3ObjectStore(place.netloc, self._s3).get(place.path.lstrip("/"))
         except ObjectNotFoundError as error:
             raise StorageUnavailableError(
-                f"{table}: {location} does not exist any more; read again"
+                f"{location} does not exist any more; read again"
             ) from error
-        document: dict[str, Any] = json.loads(
-            gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
-        )
-        return document
+        return parse_metadata(body)

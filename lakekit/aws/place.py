@@ -45,6 +45,17 @@ def place_of(
     return Place(Flow(store, leases, loads, utc_now), loads, person)
 
 
+def open_session(environment: Environment) -> Any:
+    """Return a session of boto3 in an environment, with the credentials of this process.
+
+    Raises:
+        InvalidEnvironmentError: They are of another account.
+    """
+    session: Any = boto3.session.Session(region_name=environment.region)
+    _identify(session, environment)
+    return session
+
+
 def open_environment(environment: Environment) -> Place:
     """Return an environment on AWS, reached with the credentials of this process.
 
@@ -53,15 +64,23 @@ def open_environment(environment: Environment) -> Place:
     """
     region, account = environment.region, environment.account
     session: Any = boto3.session.Session(region_name=region)
-    caller = session.client("sts").get_caller_identity()
-    if caller["Account"] != account:
-        raise InvalidEnvironmentError(
-            f"{environment.environment} is in account {account}, and the AWS credentials are of "
-            f"{caller['Account']} ({caller['Arn']}); choose others, for example by AWS_PROFILE"
-        )
+    person = _identify(session, environment)
     partition = session.get_partition_for_region(region)
     machines = {
         name: f"arn:{partition}:states:{region}:{account}:stateMachine:{environment.name(name)}"
         for name in ("load_source", "maintain_tables")
     }
-    return place_of(session.client, environment.bucket("landing"), machines, caller["Arn"])
+    return place_of(session.client, environment.bucket("landing"), machines, person)
+
+
+def _identify(session: Any, environment: Environment) -> str:
+    """Return who calls, who must be of the environment's account."""
+    caller = session.client("sts").get_caller_identity()
+    if caller["Account"] != environment.account:
+        raise InvalidEnvironmentError(
+            f"{environment.environment} is in account {environment.account}, and the AWS "
+            f"credentials are of {caller['Account']} ({caller['Arn']}); choose others, for example "
+            "by AWS_PROFILE"
+        )
+    person: str = caller["Arn"]
+    return person

@@ -24,8 +24,6 @@ from lakekit.cli.readers import (
     Counts,
     count_with_duckdb,
     count_with_pyiceberg,
-    count_with_spark,
-    open_spark,
     open_table,
 )
 from lakekit.layout import result_key
@@ -145,18 +143,14 @@ def _show_history(console: Console, table: Table) -> None:
 
 
 def _read(console: Console, sandbox: Connection, first: MergeResult) -> dict[str, Counts]:
-    console.print(Rule("[bold]readers[/]  one table, three engines", align="left"))
+    console.print(Rule("[bold]readers[/]  one table, two engines", align="left"))
     table = _table(sandbox)
-    name = f"lake.{sandbox.names['database']}.{TABLE}"
-    spark = open_spark(sandbox, FOLDER / "spark.log")
     with console.status("counting"):
         readers = {
-            "spark": count_with_spark(spark, name),
             "pyiceberg": count_with_pyiceberg(table),
             "duckdb": count_with_duckdb(sandbox.environment, table.metadata_location),
         }
-        then = count_with_spark(spark, f"{name} VERSION AS OF {first.snapshot_id}")
-        spark.stop()
+        then = count_with_pyiceberg(table, first.snapshot_id)
     console.print(Padding(report.readers_table(readers), (0, 2)))
     console.print(report.travel_line(TABLE, first, then))
     for reader, counts in readers.items():

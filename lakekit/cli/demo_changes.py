@@ -20,7 +20,6 @@ from rich.rule import Rule
 from lakekit.cli import report
 from lakekit.cli.arguments import take
 from lakekit.cli.main import app
-from lakekit.cli.readers import output_into
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import opened
 from lakekit.sandbox import project
@@ -164,10 +163,10 @@ def run(console: Console) -> None:
 
 
 def start_spark() -> None:
-    """Make an empty warehouse, with what Java prints in a log next to it."""
+    """Make an empty warehouse."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    with output_into(FOLDER / "spark.log"), opened(WAREHOUSE, make=True):
+    with opened(WAREHOUSE, make=True):
         pass
 
 

@@ -14,13 +14,13 @@ from typing import Annotated
 import typer
 
 from lakekit.cli import merge as commands_merge
-from lakekit.cli import read as commands_read
 from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.output import say
+from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import why
 
@@ -83,6 +83,10 @@ def _faults_as_exit_code() -> Iterator[None]:
         yield
     except LakekitError as error:
         say(f"{type(error).__name__}: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # Whoever reads has read enough, such as `head`. Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
     except OSError as error:
         # Of a folder that cannot be written, or of a full disk behind the output.

@@ -1,20 +1,17 @@
-"""What the commands print: rows in three forms, sentences, errors. All output is made here."""
+"""What the commands print: rows, sentences, errors. All output is made here."""
 
-import io
+import os
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from lakekit.cli.formats import Changes, Row, Screen, render, within
+from lakekit.values import printable
 
-from lakekit.values import printable, to_json, to_text, unique_names
-
-Rows = Sequence[Sequence[Any]]
-# Each row is one line, however wide the terminal is: a value that is wrapped is not as it was. Only
-# a row that is wider than this is wrapped.
-_WIDEST = 100_000
+# How many rows a terminal shows of a table, if nobody says how many.
+MOST_ROWS = 100
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -34,16 +31,31 @@ def write(text: str, *, err: bool = False) -> None:
     stream.flush()
 
 
-def render(columns: Sequence[str], rows: Rows, form: str) -> str:
-    """Return rows as `table`, `ndjson` or `csv` text; nothing for a statement without columns."""
-    if not columns:
-        return ""
-    if form == "ndjson":
-        names = unique_names(columns)
-        return "".join(f"{to_json(dict(zip(names, row, strict=True)))}\n" for row in rows)
-    if form == "csv":
-        return "".join(f"{_csv_line(row)}\n" for row in (columns, *rows))
-    return _table(columns, rows)
+def screen() -> Screen:
+    """Return what standard output is: a terminal with its width, or a file without one."""
+    if not sys.stdout.isatty():
+        return Screen()
+    colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(shutil.get_terminal_size().columns, colours)
+
+
+def show(columns: Sequence[str], rows: Iterable[Row], form: str, limit: int | None = None) -> None:
+    """Print rows in a format.
+
+    Args:
+        columns: Their names.
+        rows: The rows, read once.
+        form: One of `lakekit.cli.formats.Format`.
+        limit: How many rows at most, 0 for all; None for all but in a table on a terminal.
+    """
+    here, left = screen(), iter(rows)
+    if limit is None and form == "table" and here.width is not None:
+        limit = MOST_ROWS
+    for part in render(columns, islice(left, limit) if limit else left, form, here):
+        sys.stdout.write(part)
+    sys.stdout.flush()
+    if limit and next(left, None) is not None:
+        say(f"the first {limit} rows; --limit 0 shows all", err=True)
 
 
 def render_samples(samples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -52,7 +64,7 @@ def render_samples(samples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     for kind, rows in samples.items():
         columns = list(rows[0])
         cells = [[_sample(column, row[column]) for column in columns] for row in rows]
-        parts.append(f"{kind}\n{render(columns, cells, 'table')}")
+        parts.append(f"{kind}\n{''.join(render(columns, cells, 'table', screen()))}")
     return "".join(parts)
 
 
@@ -65,56 +77,10 @@ def say_rebuilt(done: Mapping[str, Any]) -> str:
     return f"{done['table']}: {done['runs']} runs; {counts}; {state}"
 
 
-def _table(columns: Sequence[str], rows: Rows) -> str:
-    """Return rows as a table; of a plain text rich would take `[…]` and `:…:` for its own."""
-    table = Table()
-    for column in columns:
-        table.add_column(Text(printable(column)), overflow="fold")
-    for row in rows:
-        table.add_row(*[Text(printable(_cell(value))) for value in row])
-    sink = io.StringIO()
-    Console(file=sink, width=_WIDEST, color_system=None).print(table)
-    return sink.getvalue()
-
-
-def _cell(value: Any) -> str:
-    """Return the text of a cell: nothing for a null, so that an empty text is shown in quotes."""
-    if value is None:
-        return ""
-    return '""' if value == "" else to_text(value)
-
-
-def _csv_line(row: Sequence[Any]) -> str:
-    """Return a row of CSV (RFC 4180), with an empty text in quotes, which a null has not.
-
-    A line with nothing in it would be no row, so a null without neighbours has quotes too.
-    """
-    return ",".join(map(_csv_cell, row)) or '""'
-
-
-def _csv_cell(value: Any) -> str:
-    text = "" if value is None else to_text(value)
-    quoted = value == "" or any(mark in text for mark in '",\r\n')
-    return '"' + text.replace('"', '""') + '"' if quoted else text
-
-
 def _sample(column: str, value: Any) -> Any:
     """Return a cell: a key or a row as k=v, a change as old → new."""
     if not isinstance(value, Mapping):
         return value
     if column == "changes":
-        return ", ".join(_change(name, part) for name, part in value.items())
-    return ", ".join(f"{name}={_within(part)}" for name, part in value.items())
-
-
-def _change(name: str, part: Mapping[str, Any]) -> str:
-    if "old" in part:
-        return f"{name}: {_within(part['old'])} → {_within(part['new'])}"
-    return f"{name}={_within(part['new'])}"
-
-
-def _within(value: Any) -> str:
-    """Return a value among others; a text that would not be read as one text is in quotes."""
-    if isinstance(value, str) and (value in ("", "null") or any(m in value for m in ',=→"\n')):
-        return to_json(value)
-    return to_text(value)
+        return Changes(value)
+    return ", ".join(f"{name}={within(part)}" for name, part in value.items())

@@ -1,26 +1,12 @@
-"""Three engines that read the tables of a sandbox: Spark, PyIceberg and DuckDB."""
+"""Two engines that read the tables of a sandbox: PyIceberg and DuckDB."""
 
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
-from urllib.parse import urlsplit
 
-import duckdb
-import duckdb_extension_avro
-import duckdb_extension_httpfs
-import duckdb_extension_iceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import Table
-from pyspark.sql import SparkSession
 
-from lakekit.sandbox import spark_conf
-from lakekit.sandbox.connection import Connection
-from lakekit.sandbox.settings import Settings
-from lakekit.spark.session.jars import PACKAGES, S3_PACKAGES, class_path
+from lakekit.duckdb.connection import S3Access, connect
 
 
 @dataclass(frozen=True)
@@ -59,76 +45,12 @@ def count_with_pyiceberg(table: Table, snapshot_id: int | None = None) -> Counts
 
 def count_with_duckdb(environment: Mapping[str, str], metadata_location: str) -> Counts:
     """Count by DuckDB, which reads a metadata file and what it names over S3."""
-    address = urlsplit(environment["AWS_ENDPOINT_URL"])
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        for package in (duckdb_extension_avro, duckdb_extension_httpfs, duckdb_extension_iceberg):
-            connection.load_extension(str(_extension_file(package)))
-        connection.execute(
-            "CREATE SECRET (TYPE s3, KEY_ID $key, SECRET $secret, REGION $region, "
-            "ENDPOINT $endpoint, URL_STYLE 'path', USE_SSL false)",
-            {
-                "key": environment["AWS_ACCESS_KEY_ID"],
-                "secret": environment["AWS_SECRET_ACCESS_KEY"],
-                "region": environment["AWS_REGION"],
-                "endpoint": address.netloc,
-            },
-        )
+    access = S3Access(
+        environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"],
+        environment["AWS_REGION"], environment["AWS_ENDPOINT_URL"],
+    )  # fmt: skip
+    with connect(access) as connection:
         query = "SELECT count(*), count_if(_is_current) FROM iceberg_scan($location)"
         row = connection.execute(query, {"location": metadata_location}).fetchone()
     assert row is not None  # noqa: S101 - an aggregate has a row
     return Counts(*row)
-
-
-def _extension_file(package: ModuleType) -> Path:
-    """Return the file in an extension's wheel; `INSTALL` would look for it in the network."""
-    assert package.__file__  # noqa: S101
-    (file,) = Path(package.__file__).parent.rglob("*.duckdb_extension")
-    return file
-
-
-def open_spark(sandbox: Connection, log: Path) -> SparkSession:
-    """Start Spark in this process with the settings of the Glue jobs; Java speaks to the log."""
-    job = sandbox.client("glue").get_job(JobName=sandbox.names["jobs"]["merge_scd2"])["Job"]
-    settings = Settings(
-        root=Path.cwd(), folder=sandbox.folder, assembly=Path(), account="",
-        region=sandbox.region, endpoint=sandbox.endpoint,
-    )  # fmt: skip
-    conf = {
-        **spark_conf.deployed(job["DefaultArguments"]["--conf"]),
-        **spark_conf.local(settings, class_path(PACKAGES + S3_PACKAGES)),
-    }
-    # A job's process has its credentials in the environment; this one belongs to a person.
-    conf["spark.driver.extraJavaOptions"] += (
-        f" -Daws.accessKeyId={sandbox.environment['AWS_ACCESS_KEY_ID']}"
-        f" -Daws.secretAccessKey={sandbox.environment['AWS_SECRET_ACCESS_KEY']}"
-    )
-    builder = SparkSession.builder
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with output_into(log):
-        spark = builder.getOrCreate()
-        spark.sql("SHOW NAMESPACES IN lake").collect()  # loads the catalog, with its warnings
-    return spark
-
-
-def count_with_spark(spark: SparkSession, table: str) -> Counts:
-    """Count by Spark; the table may carry `VERSION AS OF`."""
-    row = spark.sql(f"SELECT count(*), count_if(_is_current) FROM {table}").first()
-    assert row is not None  # noqa: S101 - an aggregate has a row
-    return Counts(*row)
-
-
-@contextmanager
-def output_into(log: Path) -> Iterator[None]:
-    """Write what a child that starts inside prints to a file; Java warns on stdout too."""
-    sys.stdout.flush()
-    kept = [os.dup(1), os.dup(2)]
-    with log.open("ab") as stream:
-        os.dup2(stream.fileno(), 1)
-        os.dup2(stream.fileno(), 2)
-    try:
-        yield
-    finally:
-        for number, file in enumerate(kept, 1):
-            os.dup2(file, number)
-            os.close(file)

@@ -84,7 +84,8 @@ def changes_table(changes: Sequence[Mapping[str, Any]]) -> Table:
     styles = {"inserted": "green", "deleted": "red", "updated": "yellow"}
     for row in changes:
         change, at = Text(row["_change"], style=styles[row["_change"]]), day(row["_changed_at"])
-        table.add_row(change, at, row["name"], row["countries"])
+        sides = row["_changes"].get("countries", {})
+        table.add_row(change, at, row["name"], " → ".join(sides.values()))
     return table
 
 
@@ -122,5 +123,5 @@ def travel_line(table: str, first: MergeResult, then: Counts) -> Text:
     line = Text("  ")
     line.append(number(then.total), style="bold")
     line.append(" rows after the first load: ")
-    line.append(f"FROM {table} VERSION AS OF {first.snapshot_id}", style="cyan")
+    line.append(f"{table} at snapshot {first.snapshot_id}", style="cyan")
     return line

@@ -1,5 +1,6 @@
 """The local warehouse as the commands use it: its options, its session, its faults in one line."""
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -7,24 +8,30 @@ from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
 from time import time
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lakekit import layout
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
+from lakekit.duckdb.tables import refuse_unknown
 from lakekit.errors import InvalidContractError, InvalidStepInputError
+from lakekit.local.catalog import LocalCatalog
 from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Warehouse = Annotated[Path, typer.Option(help="Folder of the local warehouse.")]
-Form = Annotated[Literal["table", "ndjson", "csv"], typer.Option("--format", help="Output form.")]
 
 # Bytes of input from which on compiling Java well pays.
 LARGE = 64 * 1024 * 1024
+# What Java prints.
+LOG = "spark.log"
+_CLASSES = re.compile(r"^(?:\[[A-Z_.]+\] |[\w.$]+(?:Exception|Error): )+")
+_PLACES = re.compile(r"(?:;? *SQLSTATE: \w+)?(?:; line \d+ pos \d+)?;?$")
+_QUOTED = re.compile(r"`([^`]+)` cannot be found")
 
 
 @contextmanager
@@ -41,15 +48,16 @@ def opened(
     Raises:
         InvalidStepInputError: There is no warehouse and none is to be made, or Spark refuses.
     """
-    if warehouse.exists() and not warehouse.is_dir():
-        raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
-    if not make and not (warehouse / "catalog.db").is_file():
-        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
-    from lakekit.spark.session.session import local_session  # noqa: PLC0415
+    if not make or (warehouse.exists() and not warehouse.is_dir()):
+        refuse_no_warehouse(warehouse)
+    from lakekit.spark.session.output import output_into  # noqa: PLC0415
+    from lakekit.spark.session.session import local_session, make_catalog  # noqa: PLC0415
 
-    with spark_faults():
+    with spark_faults(warehouse):
         try:
-            session = local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
+            make_catalog(warehouse)
+            with output_into(warehouse / LOG):
+                session = local_session(warehouse, light=sum(map(_size, inputs)) < LARGE)
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
             raise InvalidStepInputError(
@@ -60,9 +68,21 @@ def opened(
         yield session
 
 
+def refuse_no_warehouse(warehouse: Path) -> None:
+    """Raise if there is no warehouse in a folder.
+
+    Raises:
+        InvalidStepInputError: There is none.
+    """
+    if warehouse.exists() and not warehouse.is_dir():
+        raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
+    if not (warehouse / "catalog.db").is_file():
+        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+
+
 @contextmanager
-def spark_faults() -> Iterator[None]:
-    """Let what Spark says of a fault become one line.
+def spark_faults(warehouse: Path | None = None) -> Iterator[None]:
+    """Let what Spark says of a fault become one line; that of a table names those that there are.
 
     Raises:
         InvalidStepInputError: Spark refuses.
@@ -73,9 +93,27 @@ def spark_faults() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        raise InvalidStepInputError(_first_line(str(error))) from None
+        text = str(error)
+        if warehouse and "JAVA_GATEWAY_EXITED" in text:
+            raise InvalidStepInputError(f"Java does not start; see {warehouse / LOG}") from None
+        if warehouse and "TABLE_OR_VIEW_NOT_FOUND" in text:
+            refuse_unknown(_QUOTED.findall(text)[-1:], LocalCatalog(warehouse).locations())
+        raise InvalidStepInputError(plain(text)) from None
     except Py4JJavaError as error:
-        raise InvalidStepInputError(_first_line(_root_cause(error.java_exception))) from None
+        raise InvalidStepInputError(plain(_root_cause(error.java_exception))) from None
+
+
+def plain(text: str) -> str:
+    """Return what Spark says of a fault: its first line, without its classes and its places.
+
+    Example:
+        >>> plain("[NO_COLUMN.WITH_SUGGESTION] There is no `a`. SQLSTATE: 42703; line 1 pos 7;")
+        'There is no `a`.'
+        >>> plain("org.apache.iceberg.exceptions.CommitFailedException: Cannot commit")
+        'Cannot commit'
+    """
+    line = next((each for each in text.splitlines() if each.strip()), "Spark failed")
+    return _PLACES.sub("", _CLASSES.sub("", line)).strip()
 
 
 def why(error: OSError) -> str:
@@ -129,7 +167,3 @@ def _root_cause(exception: Any) -> str:
     while (cause := exception.getCause()) is not None:
         exception = cause
     return str(exception)
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "Spark failed")

@@ -1,8 +1,10 @@
 """What an Iceberg metadata document says of its table: columns, ancestry of main. Pure."""
 
+import gzip
+import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakekit.contract.contract import CONTROL_COLUMNS, Contract
 from lakekit.sql.evolve import evolve_table
@@ -16,6 +18,27 @@ _TRANSFORMS = {"year": "years", "month": "months", "day": "days", "hour": "hours
 Metadata = Mapping[str, Any]
 
 
+class TableColumn(NamedTuple):
+    """A column of a table: its type as Spark's DDL writes it, and its comment."""
+
+    name: str
+    type: str
+    description: str
+
+
+def parse_metadata(body: bytes) -> Metadata:
+    """Return the metadata document in the bytes of an object, which may be packed by gzip."""
+    text = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+    document: Metadata = json.loads(text)
+    return document
+
+
+def current_columns(metadata: Metadata) -> list[TableColumn]:
+    """Return the columns of a table as they are now."""
+    fields = _current_schema(metadata)["fields"]
+    return [TableColumn(f["name"], _ddl(f["type"]), f.get("doc") or "") for f in fields]
+
+
 def must_evolve(contract: Contract, metadata: Metadata) -> bool:
     """Say whether a table differs from its contract, by the very rules of CreateTables.
 
@@ -23,14 +46,14 @@ def must_evolve(contract: Contract, metadata: Metadata) -> bool:
         SchemaMismatchError: It differs in a way that cannot be evolved.
     """
     columns = {
-        field["name"]: _ddl(field["type"])
-        for field in _current_schema(metadata)["fields"]
-        if field["name"] not in CONTROL_COLUMNS
+        column.name: column.type
+        for column in current_columns(metadata)
+        if column.name not in CONTROL_COLUMNS
     }
     name = f"lake.tables.{contract.contract}"
     # As Spark shows them: Iceberg keeps the format version outside the properties.
     properties = {"format-version": str(metadata["format-version"]), **metadata["properties"]}
-    partition = list(_partition_fields(metadata))
+    partition = list(partition_fields(metadata))
     return bool(evolve_table(contract, name, columns, properties=properties, partition=partition))
 
 
@@ -59,7 +82,7 @@ def _current_schema(metadata: Metadata) -> Metadata:
     return schema
 
 
-def _partition_fields(metadata: Metadata) -> Iterator[str]:
+def partition_fields(metadata: Metadata) -> Iterator[str]:
     """Yield the current partition fields as a contract writes them."""
     names = {field["id"]: field["name"] for field in _current_schema(metadata)["fields"]}
     for spec in metadata.get("partition-specs", []):

@@ -1,6 +1,6 @@
 """Queries over a history table: current rows, rows as of a time, changes between two times.
 
-The same text in two dialects, which differ in quotes and in how a time is written. Versions that
+The same text in three dialects. They differ in quotes and in how a time is written. Versions that
 say deleted (`deletes: mark`) are no rows: pass `marked` for a table that has `_is_deleted`.
 """
 
@@ -12,7 +12,7 @@ from lakekit.batch import naive_utc
 from lakekit.errors import InvalidStepInputError
 from lakekit.sql.identifiers import quote
 
-Dialect = Literal["spark", "athena"]
+Dialect = Literal["spark", "athena", "duckdb"]
 Time = datetime | str
 
 
@@ -55,6 +55,15 @@ def changes_between(
     (inserted, updated or deleted), `_changed_at` and the given columns of its version; a key that
     comes back after a gap is inserted, and a deletion shows the version that it ended.
 
+    Args:
+        table: Dotted identifier.
+        keys: The natural key.
+        between: The two times; see `rows_as_of`.
+        columns: Columns of a version.
+        marked: Whether the table has versions that say deleted.
+        dialect: Whose SQL. In DuckDB's, an update has the columns of the version before it too, in
+            the struct `_old`.
+
     Raises:
         InvalidStepInputError: The first time is after the second.
     """
@@ -62,21 +71,26 @@ def changes_between(
     after, until = (time_literal(time, dialect) for time in between)
     order = f"PARTITION BY {_names(keys, dialect)} ORDER BY _valid_from"
     shown = _names(columns, dialect)
+    parts = ", ".join(f"{text_literal(each)}: {_name(each, dialect)}" for each in columns)
+    before = [f"    lag({{{parts}}}) OVER ({order}) AS __old,"] if dialect == "duckdb" else []
+    none = ", NULL AS _old" if dialect == "duckdb" else ""
+    old = ", CASE WHEN __before = _valid_from THEN __old END AS _old" if dialect == "duckdb" else ""
     # The neighbours that decide on a change within the window overlap the window themselves.
     return "\n".join(
         [
             "WITH versions AS (",
             f"  SELECT *, lag(_valid_to) OVER ({order}) AS __before,",
+            *before,
             f"    lead(_valid_from) OVER ({order}) AS __next",
             f"  FROM {_table(table, dialect)}",
             f"  WHERE _valid_from <= {until} AND (_valid_to > {after} OR _valid_to IS NULL)"
             f"{_not_deleted(marked)}",
             "), changes AS (",
             "  SELECT CASE WHEN __before = _valid_from THEN 'updated' ELSE 'inserted' END",
-            f"    AS _change, _valid_from AS _changed_at, {shown}",
+            f"    AS _change, _valid_from AS _changed_at, {shown}{old}",
             f"  FROM versions WHERE _valid_from > {after}",
             "  UNION ALL",
-            f"  SELECT 'deleted' AS _change, _valid_to AS _changed_at, {shown}",
+            f"  SELECT 'deleted' AS _change, _valid_to AS _changed_at, {shown}{none}",
             f"  FROM versions WHERE _valid_to <= {until}",
             "    AND (__next IS NULL OR __next > _valid_to)",
             ")",
@@ -157,6 +171,21 @@ def time_literal(time: Time, dialect: Dialect) -> str:
     return f"{word} '{naive_utc(time).isoformat(sep=' ', timespec='microseconds')}'"
 
 
+def double_quote(name: str) -> str:
+    """Quote one identifier as standard SQL does, which Athena and DuckDB follow."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(text: str) -> str:
+    """Return a string literal of standard SQL, as Athena and DuckDB read it.
+
+    Example:
+        >>> text_literal("it's")
+        "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
 def _not_deleted(marked: bool) -> str:
     return " AND _is_deleted IS DISTINCT FROM true" if marked else ""
 
@@ -170,4 +199,4 @@ def _names(names: Sequence[str], dialect: Dialect) -> str:
 
 
 def _name(name: str, dialect: Dialect) -> str:
-    return quote(name) if dialect == "spark" else '"' + name.replace('"', '""') + '"'
+    return quote(name) if dialect == "spark" else double_quote(name)

@@ -55,7 +55,7 @@ def test_the_command_line_takes_it(page: str, command: str) -> None:
     [
         "lakekit nonsense --now",
         "lakekit sandbox up --warm",
-        "lakekit sql x",
+        "lakekit sql",
         "lakekit merge --at x",
     ],
 )

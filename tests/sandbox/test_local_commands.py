@@ -45,8 +45,8 @@ table: {properties: {team: "a${b}c"}}
 KEYS = ["${x}", "", "[draft] Plan", "see [/b] here", "\x1b[31mred", "null", "Zoë :smile:"]
 VALUE = {"name": "Zoë", "parts": [1.5, None], "raw": "AP8="}
 FIRST_AND_LAST = (
-    "TIMESTAMP '0001-01-01 00:00:00Z' AS at",
-    "TIMESTAMP '9999-12-31 23:59:59.999999Z' AS at",
+    "TIMESTAMPTZ '0001-01-01 00:00:00Z' AS at",
+    "TIMESTAMPTZ '9999-12-31 23:59:59.999999Z' AS at",
 )
 SCRIPT = """
 import json, sys
@@ -108,6 +108,7 @@ def answers(tmp_path_factory) -> dict[str, dict]:
     others = ["--contract", str(folder / "others.yaml")]
     wrong = ["--contract", str(folder / "wrong.yaml"), *runs[1]]
     partial = ["--contract", str(folder / "partial.yaml"), *runs[1], "--extract", "full"]
+    spark = ["--engine", "spark"]
     lines = {
         "wrong condition": ["merge", *wrong],
         "plan wrong": ["plan-merge", *wrong],
@@ -125,12 +126,12 @@ def answers(tmp_path_factory) -> dict[str, dict]:
             "merge", "--contract", str(folder / "texts.yaml"),
             "--input", str(folder / "texts.ndjson"), "--at", time(1),
         ],
-        "harm": ["sql", "DELETE FROM people"],
+        "harm": ["sql", "DELETE FROM people", *spark],
         "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
         "killed": ["killed", "merge", *contract, *runs[4]],
         "rebuild": ["rebuild", "--table", "people", "--json"],
         "again": ["rebuild", "--table", "people"],
-        "count": ["sql", "SELECT id, name FROM people ORDER BY id, at", "--format", "csv"],
+        "count": ["sql", 'SELECT id, name FROM people ORDER BY id, "at"', "--format", "csv"],
         "times": ["sql", f"SELECT {', '.join(FIRST_AND_LAST)}", "--format", "csv"],
         "journal": ["sql", "SELECT id, _op FROM people_journal WHERE id = 9", "--format", "csv"],
         "first refused": ["merge", *others, *runs[3]],
@@ -146,9 +147,16 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "no past": ["as-of", "events", time(1)],
         "dollar": ["history", "texts", "--key", "k=${x}", "--format", "ndjson"],
         "keys": ["as-of", "texts", time(1)],
-        "properties": ["sql", "SHOW TBLPROPERTIES texts(team)", "--format", "csv"],
-        "comments": ["sql", "DESCRIBE TABLE EXTENDED texts", "--format", "csv"],
+        "properties": ["sql", "SHOW TBLPROPERTIES texts(team)", "--format", "csv", *spark],
+        "comments": ["describe", "texts", "--format", "csv"],
+        "texts table": ["describe", "texts"],
         "twice": ["sql", "SELECT 1 AS a, 2 AS a", "--format", "ndjson"],
+        "tables": ["tables", "--format", "json"],
+        "unknown key": ["history", "people", "--key", "id=77", "--format", "json"],
+        "no column": ["sql", "SELECT nme FROM people"],
+        "no column of spark": ["sql", "SELECT nme FROM people", *spark],
+        "no table of spark": ["sql", "SELECT * FROM peopel", *spark],
+        "no harm": ["sql", "DELETE FROM people"],
     }  # fmt: skip
     asked = [[*line, "--warehouse", str(folder / "warehouse")] for line in lines.values()]
     done = subprocess.run(
@@ -169,6 +177,10 @@ def person(number: int, name: str | None, day: int) -> dict:
 
 def time(day: int) -> str:
     return f"2026-01-{day:02}T00:00:00Z"
+
+
+def at(day: int) -> str:
+    return time(day).removesuffix("Z")
 
 
 def rows(answer: dict) -> list[dict]:
@@ -195,7 +207,7 @@ def test_a_plan_is_refused_as_its_merge_would_be(answers):
     assert answers["refused"]["code"] == 1
     assert "TooManyRejectedError" in answers["refused"]["error"]
     (line,) = [line for line in answers["refused"]["out"].splitlines() if "{oh" in line]
-    cells = [cell.strip() for cell in line.split("│")[1:-1]]
+    cells = [cell.strip() for cell in line.split("│")]
     assert cells[1:] == ["2", "{oh", "does not parse as the contract's schema"]
 
 
@@ -209,7 +221,7 @@ def test_an_error_of_one_of_several_runs_names_the_run_and_its_file(answers):
 
 def test_a_first_merge_that_is_refused_leaves_neither_a_table_nor_a_landing(answers):
     assert "TooManyRejectedError" in answers["first refused"]["error"]
-    assert "TABLE_OR_VIEW_NOT_FOUND" in answers["no first table"]["error"]
+    assert "no table 'others'; there are people, " in answers["no first table"]["error"]
     assert "only merged tables can be rebuilt" in answers["no first landing"]["error"]
 
 
@@ -234,8 +246,11 @@ def test_a_full_extract_of_partial_records_is_refused_before_anything_is_made(an
 def test_as_of_and_changes_read_the_history(answers):
     assert [(row["id"], row["name"]) for row in rows(answers["as of"])] == [(1, "ann"), (2, "ben")]
     assert "_line_hash" not in answers["as of"]["out"]
-    assert [(row["_change"], row["name"]) for row in rows(answers["changes"])] == [
-        ("updated", "anna"), ("deleted", "ben"),
+    assert [(row["_change"], row["id"], row["_changes"]) for row in rows(answers["changes"])] == [
+        ("updated", 1, {
+            "name": {"old": "ann", "new": "anna"}, "at": {"old": at(1), "new": at(2)},
+        }),
+        ("deleted", 2, {"name": {"old": "ben"}, "at": {"old": at(1)}}),
     ]  # fmt: skip
 
 
@@ -248,16 +263,24 @@ def test_what_a_key_holds_is_found_and_shown_as_it_is(answers):
     assert answers["texts"]["error"] == "None"
     (found,) = rows(answers["dollar"])
     assert (found["k"], found["v"]) == ("${x}", VALUE)
-    shown = [line.split("│")[1].strip() for line in answers["keys"]["out"].splitlines()[3:-1]]
+    shown = [line.split("│")[2].strip() for line in answers["keys"]["out"].splitlines()[2:]]
     assert sorted(shown) == sorted([*KEYS[:1], '""', *KEYS[2:4], r"\x1b[31mred", *KEYS[5:]])
     assert '{"name": "Zoë", "parts": [1.5, null], "raw": "AP8="}' in answers["keys"]["out"]
 
 
 def test_texts_of_a_contract_are_kept_as_they_are_written(answers):
     assert answers["properties"]["out"].splitlines() == ["key,value", "team,a${b}c"]
-    described = answers["comments"]["out"].splitlines()
-    assert "k,string,[b]${env:HOME}[/b]" in described
-    assert "Comment,Prices in ${currency}," in [line.replace('""', "") for line in described]
+    assert "k,string,key,[b]${env:HOME}[/b]" in answers["comments"]["out"].splitlines()
+    assert "Prices in ${currency}" in answers["texts table"]["out"].splitlines()
+
+
+def test_the_tables_are_listed_with_their_rows(answers):
+    found = {row["table"]: row for row in json.loads(answers["tables"]["out"])}
+
+    assert [*found] == sorted(found)
+    assert (found["people"]["kind"], found["people"]["rows"]) == ("scd2", 3)
+    assert found["people_journal"]["kind"] == "journal"
+    assert (found["events"]["kind"], found["events"]["current"]) == ("append", None)
 
 
 def test_of_two_columns_of_one_name_both_are_shown(answers):
@@ -280,7 +303,18 @@ def test_a_rebuild_knows_a_run_that_was_killed_before_its_landing_was_marked(ans
     ("command", "error"),
     [
         ("no table", "contract.yaml: not there; only merged tables can be rebuilt"),
-        ("no history", "InvalidStepInputError('[TABLE_OR_VIEW_NOT_FOUND]"),
+        ("no history", "no table 'missing'; there are others, people, people_journal, texts"),
+        (
+            "no column",
+            'Referenced column "nme" not found in FROM clause! Candidate bindings: "name"',
+        ),
+        (
+            "no column of spark",
+            "A column or function parameter with name `nme` cannot be resolved. ",
+        ),
+        ("no table of spark", "no table 'peopel'; did you mean people? there are events, "),
+        ("no harm", "give one query, which only reads"),
+        ("unknown key", "people: no version of id=77"),
         ("no zone", "has no time zone; append Z for UTC"),
         ("no versions", "events: no history table; it has no _valid_from"),
         ("broken", "cut.ndjson.gz: broken gzip: Compressed file ended before"),
@@ -291,3 +325,4 @@ def test_a_fault_is_one_line(answers, command, error):
     assert answers[command]["code"] == 1
     assert error in answers[command]["error"]
     assert "\\n" not in answers[command]["error"]
+    assert not re.search(r"\[[A-Z_]+[.\]]|SQLSTATE|(java|org)\.", answers[command]["error"])

@@ -24,7 +24,8 @@ def test_a_corrupt_landing_is_seen_retried_and_rejected(world, sandbox, tmp_path
     place = ("--sandbox", "--data", str(tmp_path))
 
     def value(*arguments: str):
-        done = run(*arguments, *place, "--json")
+        lists = arguments[0] in ("runs", "landings", "status")
+        done = run(*arguments, *place, *(("--format", "json") if lists else ("--json",)))
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -47,4 +48,4 @@ def test_a_corrupt_landing_is_seen_retried_and_rejected(world, sandbox, tmp_path
     assert "LandingCorruptError is beyond an approval" in approval.stderr
     assert (approval.returncode, rejection.returncode) == (1, 0)
     assert (status["pending"], status["blocked"], status["held_by"]) == (0, 0, None)
-    assert value("landings", world.table, STAMP)["rejection"]["reason"] == "half a file"
+    assert value("landings", world.table, STAMP)[0]["rejection"]["reason"] == "half a file"

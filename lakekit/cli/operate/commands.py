@@ -5,6 +5,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate import texts
 from lakekit.cli.operate.places import (
     EnvironmentOption,
@@ -13,19 +14,25 @@ from lakekit.cli.operate.places import (
     SourceOption,
     opened,
 )
-from lakekit.cli.output import say
+from lakekit.cli.output import say, show
 from lakekit.cli.sandbox import FOLDER, Data
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
 from lakekit.operate.decide import Decided, approve_landing, reject_landing, retry_landings
 from lakekit.operate.find import find_landing, find_landings
-from lakekit.operate.landings import State, describe_landing, waiting_landings
-from lakekit.operate.runs import recent_runs
-from lakekit.operate.status import table_status
+from lakekit.operate.landings import (
+    Landing,
+    State,
+    Waiting,
+    describe_landing,
+    waiting_landings,
+)
+from lakekit.operate.runs import RecentRun, recent_runs
+from lakekit.operate.status import TableStatus, table_status
 from lakekit.values import to_json
 
 Shown = TypeVar("Shown", bound=Model)
-Landing = Annotated[
+LandingArgument = Annotated[
     list[str],
     typer.Argument(metavar="LANDING", help="Manifest's key, table and time, or run id."),
 ]
@@ -40,7 +47,7 @@ def runs(
     sandbox: SandboxOption = False,
     source: SourceOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 10,
-    as_json: JsonOption = False,
+    form: FormatOption = "table",
     data: Data = FOLDER,
 ) -> None:
     """Show recent runs, the newest first: how each ended, how long it took, its tables.
@@ -52,7 +59,7 @@ def runs(
     with opened(environment, sandbox, data) as place:
         store, now = place.flow.store, place.flow.clock()
         found = recent_runs(store, place.log, now, limit=limit, source=source)
-    _show_all(found, texts.runs_text, as_json)
+    _show_all(RecentRun, found, texts.runs_text, form)
 
 
 def landings(  # noqa: PLR0913, PLR0917  each is an option
@@ -66,7 +73,7 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
         bool, typer.Option("--blocked", help="Only those that wait for a person.")
     ] = False,
     source: SourceOption = None,
-    as_json: JsonOption = False,
+    form: FormatOption = "table",
     data: Data = FOLDER,
 ) -> None:
     """Show the landings that wait for a run or a person; or all that is known of one.
@@ -85,18 +92,17 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
         if landing:
             one = describe_landing(store, find_landing(store, landing))
             where = f"--environment {environment}" if environment else "--sandbox"
-            text = texts.landing_text(one, where)
-            say(to_json(one.model_dump(mode="json")) if as_json else text)
+            _show_all(Landing, [one], lambda _: texts.landing_text(one, where), form)
             return
         found = [*waiting_landings(store, states, source)]
-    _show_all(found, texts.landings_text, as_json)
+    _show_all(Waiting, found, texts.landings_text, form)
 
 
 def status(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     source: SourceOption = None,
-    as_json: JsonOption = False,
+    form: FormatOption = "table",
     data: Data = FOLDER,
 ) -> None:
     """Show of each table what waits, who holds it, when it is tried again, what it has.
@@ -105,11 +111,11 @@ def status(
     """
     with opened(environment, sandbox, data) as place:
         found = table_status(place.flow, source)
-    _show_all(found, texts.status_text, as_json)
+    _show_all(TableStatus, found, texts.status_text, form)
 
 
 def approve(
-    landing: Landing,
+    landing: LandingArgument,
     reason: ReasonOption,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
@@ -129,7 +135,7 @@ def approve(
 
 
 def reject(
-    landing: Landing,
+    landing: LandingArgument,
     reason: ReasonOption,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
@@ -149,7 +155,7 @@ def reject(
 
 
 def retry(
-    landing: Landing,
+    landing: LandingArgument,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
@@ -170,9 +176,15 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def _show_all(found: list[Shown], text: Callable[[list[Shown]], str], as_json: bool) -> None:
-    shown = [each.model_dump(mode="json") for each in found]
-    say(to_json(shown) if as_json else text(found))
+def _show_all(
+    kind: type[Shown], found: list[Shown], text: Callable[[list[Shown]], str], form: str
+) -> None:
+    """Show rows of one kind: for people as the text of their own, else by their fields."""
+    if form == "table":
+        say(text(found))
+        return
+    rows = (tuple(each.model_dump(mode="json").values()) for each in found)
+    show(list(kind.model_fields), rows, form)
 
 
 def _show(decided: Decided, as_json: bool) -> None:

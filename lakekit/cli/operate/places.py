@@ -10,7 +10,12 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from lakekit.cli.sandbox import connect
-from lakekit.config.environment import FOLDER, environment_names, load_environment
+from lakekit.config.environment import (
+    FOLDER,
+    Environment,
+    environment_names,
+    load_environment,
+)
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
 from lakekit.models import Name
 
@@ -48,28 +53,49 @@ def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Plac
     """
     if sandbox == (environment is not None):
         raise InvalidStepInputError("give --environment NAME or --sandbox")
+    with aws_faults(environment or "sandbox"):
+        yield _sandbox(data) if environment is None else _environment(environment)
+
+
+@contextmanager
+def aws_faults(place: str) -> Iterator[None]:
+    """Let what AWS refuses become one line.
+
+    Raises:
+        InvalidStepInputError: AWS refuses.
+    """
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
 
     try:
-        yield _sandbox(data) if environment is None else _environment(environment)
+        yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         hint = "; is it deployed?" if code in _MISSING else ""
-        raise InvalidStepInputError(f"{environment or 'sandbox'}: {error}{hint}") from None
+        raise InvalidStepInputError(f"{place}: {error}{hint}") from None
     except BotoCoreError as error:
         raise InvalidStepInputError(
-            f"{environment or 'sandbox'}: {error}; log in to AWS, or set AWS_PROFILE"
+            f"{place}: {error}; log in to AWS, or set AWS_PROFILE"
         ) from None
 
 
-def _environment(name: str) -> "Place":
-    from lakekit.aws.place import open_environment  # noqa: PLC0415  boto3 takes its time
+def known_environment(name: str) -> Environment:
+    """Return an environment by its file's name.
 
+    Raises:
+        InvalidEnvironmentError: There is no such file; the message names those that there are.
+    """
     known = environment_names()
     if name not in known:
         there = f"there are {', '.join(known)}" if known else "call this in the project's folder"
         raise InvalidEnvironmentError(f"{FOLDER} has no environment '{name}'; {there}")
-    return open_environment(load_environment(name))
+    return load_environment(name)
+
+
+def _environment(name: str) -> "Place":
+    environment = known_environment(name)
+    from lakekit.aws.place import open_environment  # noqa: PLC0415  boto3 takes its time
+
+    return open_environment(environment)
 
 
 def _sandbox(data: Path) -> "Place":

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 )
 
 from lakekit.errors import InvalidStepInputError
-from lakekit.values import to_text, unique_names
+from lakekit.values import shortest_float, to_text, unique_names
 
 Value = Callable[[Any], Any]
 
@@ -44,7 +44,7 @@ def collect_shown(rows: DataFrame) -> Shown:
     A struct is a dictionary, and so is a map, with the texts of its keys. A time has no zone and is
     that of the session's: Python reads a `timestamp` in the zone of its process, which may lack the
     first and the last day of all, and has times that look alike when clocks go back. A `float` has
-    the digits that Spark shows, and an interval is Spark's text.
+    as few digits as it needs, and an interval is Spark's text.
 
     Raises:
         InvalidStepInputError: A date or time is outside the years that Python has.
@@ -76,7 +76,7 @@ def collect_shown(rows: DataFrame) -> Shown:
 
 def _readable(value: Expression, kind: DataType) -> Expression:
     """Return a value in types that Python takes as they are, with fields by their places."""
-    return _listed(value.cast(_replaced(kind, _as_text)).cast(_replaced(kind, _as_read)), kind)
+    return _listed(value.cast(_replaced(kind, _as_read)), kind)
 
 
 def _replaced(kind: DataType, leaf: Callable[[DataType], DataType]) -> DataType:
@@ -88,10 +88,6 @@ def _replaced(kind: DataType, leaf: Callable[[DataType], DataType]) -> DataType:
     if isinstance(kind, MapType):
         return MapType(_replaced(kind.keyType, leaf), _replaced(kind.valueType, leaf))
     return leaf(kind)
-
-
-def _as_text(kind: DataType) -> DataType:
-    return StringType() if isinstance(kind, FloatType) else _as_read(kind)
 
 
 def _as_read(kind: DataType) -> DataType:
@@ -133,7 +129,7 @@ def _value(kind: DataType) -> Value:
     if isinstance(kind, MapType):
         key, part = _value(kind.keyType), _value(kind.valueType)
         return _unless_null(lambda entries: {to_text(key(k)): part(v) for k, v in entries})
-    return lambda value: value
+    return _unless_null(shortest_float) if isinstance(kind, FloatType) else lambda value: value
 
 
 def _unless_null(of: Value) -> Value:

@@ -3,8 +3,12 @@
 import ssl
 import subprocess
 import sys
+import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+
+from lakekit.errors import StorageUnavailableError
 
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
@@ -34,6 +38,8 @@ _EXCLUDES = (
     "org.apache.httpcomponents:httpclient",
     "org.apache.httpcomponents:httpcore",
 )
+_RESOLVE = (sys.executable, "-c", "from lakekit.spark.session.jars import resolve; resolve()")
+_POLL_SECONDS = 0.2
 
 
 def cache() -> Path:
@@ -55,15 +61,52 @@ def cached_jars(packages: tuple[str, ...] = PACKAGES) -> list[Path]:
 
 
 def class_path(packages: tuple[str, ...] = PACKAGES) -> str:
-    """Return the jars as a class path, after resolving what is absent.
+    """Return the jars as a class path, after fetching what is absent.
 
-    The resolver runs in a process of its own: it prints to standard output, which is ours.
+    Raises:
+        StorageUnavailableError: A jar cannot be fetched.
     """
     jars = cached_jars(packages)
     if not all(jar.is_file() for jar in jars):
-        command = [sys.executable, "-m", "lakekit.spark.session.jars"]
-        subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603  our own module
+        fetch_jars()
     return ":".join(str(jar) for jar in jars)
+
+
+def fetch_jars(command: Sequence[str] = _RESOLVE) -> None:
+    """Fetch all jars, and show how far it is; what the resolver prints goes to a file.
+
+    The resolver runs in a process of its own, since it prints to the output that it was given.
+
+    Raises:
+        StorageUnavailableError: A jar cannot be fetched.
+    """
+    jars, log = cached_jars(PACKAGES + S3_PACKAGES), cache() / "resolve.log"
+    cache().mkdir(parents=True, exist_ok=True)
+    before = len(_fetched())
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdout=output, stderr=output) as resolver,  # noqa: S603
+    ):
+        while resolver.poll() is None:
+            _show_progress(len(_fetched()) - before, len(jars))
+            time.sleep(_POLL_SECONDS)
+    missing = [jar.name for jar in jars if not jar.is_file()]
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    if resolver.returncode or missing:
+        raise StorageUnavailableError(f"cannot fetch {', '.join(missing)}; see {log}")
+
+
+def _fetched() -> list[Path]:
+    """Return the jars that the resolver has fetched so far, before it puts them into one folder."""
+    return list((cache() / "cache").rglob("*.jar"))
+
+
+def _show_progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        bar = ("#" * (20 * min(done, of) // of)).ljust(20, ".")
+        sys.stderr.write(f"\r[{bar}] {min(done, of)} of {of} jars for Spark")
+        sys.stderr.flush()
 
 
 def trust_options(folder: Path) -> str:
@@ -101,23 +144,27 @@ def trust_options(folder: Path) -> str:
     return f"{prefix}={store} {prefix}Password={password} {prefix}Type=PKCS12"
 
 
-def main() -> int:
-    """Resolve every jar once, so that later sessions start offline."""
+def resolve() -> None:
+    """Let Spark resolve every jar once, so that later sessions start offline."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  heavy: only when called
 
     packages = PACKAGES + S3_PACKAGES
-    if all(jar.is_file() for jar in cached_jars(packages)):
-        return 0
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.jars.ivy", str(cache()))
     builder = builder.config("spark.driver.extraJavaOptions", trust_options(cache()))
     builder = builder.config("spark.jars.excludes", ",".join(_EXCLUDES))
     spark = builder.config("spark.jars.packages", ",".join(packages)).getOrCreate()
     spark.stop()
-    missing = [jar.name for jar in cached_jars(packages) if not jar.is_file()]
-    if missing:
-        sys.stderr.write(f"could not resolve {', '.join(missing)}\n")
-    return bool(missing)
+
+
+def main() -> int:
+    """Fetch the jars that are absent; 1 if one cannot be fetched."""
+    try:
+        class_path(PACKAGES + S3_PACKAGES)
+    except StorageUnavailableError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

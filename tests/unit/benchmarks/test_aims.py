@@ -77,6 +77,13 @@ def test_small_tables_take_a_fifth_of_the_time_in_one_job():
     assert aim["met"]
 
 
+@pytest.mark.parametrize(("ratio", "met"), [(8.5, True), (7.9, False)])
+def test_a_cold_read_takes_an_eighth_of_sparks_time_at_most(ratio, met):
+    (aim,) = judged({"workloads": [], "others": {"cold-reads": {"ratio": ratio}}})
+
+    assert aim["met"] is met
+
+
 def test_the_table_says_what_is_missed_and_what_the_floor_would_reach():
     text = table(
         judged(_summary(LONG, article_mor={"ratio_to_lakekit": 1.7, "ratio_to_floor": 5.7}))

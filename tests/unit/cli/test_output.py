@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from rich.cells import cell_len
 
-from lakekit.cli.output import render, render_samples, say, write
+from lakekit.cli import formats
+from lakekit.cli.output import render_samples, say, write
 from lakekit.values import to_json
 
 FIRST, LAST = datetime.min, datetime.max
@@ -21,10 +24,13 @@ TEXTS = [
 ]  # fmt: skip
 
 
+def render(columns: Any, rows: Any, form: str, screen: formats.Screen | None = None) -> str:
+    return "".join(formats.render(columns, rows, form, screen))
+
+
 def cells(table: str) -> list[list[str]]:
     """Return the cells of the lines with values, without the blanks around them."""
-    lines = [line for line in table.splitlines() if line.startswith("│")]
-    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+    return [[cell.strip() for cell in line.split("│")] for line in table.splitlines()[2:]]
 
 
 def test_a_table_shows_texts_as_they_are() -> None:
@@ -85,7 +91,7 @@ def test_a_nested_value_is_json_in_every_form() -> None:
     assert [*csv.reader(io.StringIO(render(["v"], [(value,)], "csv")))][1] == [text]
 
 
-@pytest.mark.parametrize("form", ["table", "ndjson", "csv"])
+@pytest.mark.parametrize("form", get_args(formats.Format))
 def test_a_statement_without_a_result_prints_nothing(form: str) -> None:
     assert render([], [], form) == ""
 
@@ -132,3 +138,99 @@ def test_times_at_every_depth_are_iso_texts() -> None:
     assert parsed["changes"]["seen"]["new"] == {
         "at": "0001-01-01T00:00:00", "by": {"x": "9999-12-31T23:59:59.999999"},
     }  # fmt: skip
+
+
+def test_json_is_one_array_with_a_line_for_each_row() -> None:
+    text = render(["a"], [(1,), ("x",)], "json")
+
+    assert text == '[\n  {"a": 1},\n  {"a": "x"}\n]\n'
+    assert json.loads(render(["a"], [], "json")) == []
+
+
+def test_markdown_shows_texts_as_they_are() -> None:
+    text = render(["_a_"], [("a|b",), ("[x](y) <b>*`~&\\",), (None,)], "markdown")
+
+    assert text.splitlines() == [
+        r"| \_a\_ |", "|---|", r"| a\|b |", r"| \[x\](y) \<b\>\*\`\~\&\\ |", "|  |",
+    ]  # fmt: skip
+
+
+def test_numbers_are_on_the_right_and_wide_characters_take_two_cells() -> None:
+    assert render(
+        ["name", "n"], [("日本", 1), ("a", 10.5), (None, None)], "table"
+    ).splitlines() == [
+        "name │    n",
+        "─────┼─────",
+        "日本 │    1",
+        "a    │ 10.5",
+        "     │",
+    ]
+
+
+def test_a_table_that_is_too_wide_becomes_a_block_for_each_row() -> None:
+    wide = formats.Screen(width=30)
+    rows = [(1, "x" * 30, "one"), (2, None, "two words that go on and on")]
+
+    text = render(["id", "long", "text"], rows, "table", wide)
+
+    assert text.splitlines() == [
+        "── 1 of 2 ────────────────────",
+        "id   │ 1",
+        "long │ " + "x" * 23,
+        "     │ " + "x" * 7,
+        "text │ one",
+        "── 2 of 2 ────────────────────",
+        "id   │ 2",
+        "long │",
+        "text │ two words that go on",
+        "     │ and on",
+    ]
+
+
+def test_a_last_column_that_is_too_long_is_folded_below_itself() -> None:
+    text = render(["id", "text"], [(1, "two words that go on and on")], "table", formats.Screen(28))
+
+    assert text.splitlines() == [
+        "id │ text",
+        "───┼────────────────────────",
+        " 1 │ two words that go on",
+        "   │ and on",
+    ]
+
+
+def test_of_changes_each_has_a_line_if_they_do_not_fit_into_one() -> None:
+    changes = formats.Changes(name={"old": "ann", "new": "anna"}, city={"new": "Oslo, by the sea"})
+    shown = 'name: ann → anna, city="Oslo, by the sea"'
+
+    assert cells(render(["_change", "_changes"], [("updated", changes)], "table")) == [
+        ["updated", shown]
+    ]
+    assert cells(render(["c", "_changes"], [("x", changes)], "table", formats.Screen(34))) == [
+        ["x", "name: ann → anna"], ["", 'city="Oslo, by the sea"'],
+    ]  # fmt: skip
+    assert json.loads(render(["c"], [(changes,)], "ndjson"))["c"]["name"] == {
+        "old": "ann", "new": "anna",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [2, 18, 200])
+@pytest.mark.parametrize("width", [20, 80, 200])
+def test_no_line_is_wider_than_the_terminal(columns: int, width: int) -> None:
+    names = [f"column_{number}" for number in range(columns)]
+    rows = [["x" * (number % 50) for number in range(columns)], ["日本 " * 30] * columns]
+
+    text = render(names, rows, "table", formats.Screen(width))
+
+    longest = max(map(cell_len, text.splitlines()))
+    assert longest <= max(width, len("column_199 │ ") + 20)
+
+
+def test_colours_are_for_a_screen_that_wants_them() -> None:
+    row = [("updated", 1)]
+
+    plain = render(["_change", "n"], row, "table", formats.Screen(80))
+    coloured = render(["_change", "n"], row, "table", formats.Screen(80, colours=True))
+
+    assert "\x1b" not in plain
+    assert "\x1b[33mupdated\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
