@@ -17,7 +17,7 @@ import msgspec
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import LONGEST_LINE, refuse_long
+from lakekit.json_text.lines import LONGEST_LINE, refuse_long
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 _NUMERIC = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}

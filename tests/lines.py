@@ -3,7 +3,7 @@
 A record is one object of JSON by RFC 8259, in UTF-8. Some lines are of JSONTestSuite, by N. Seriot.
 """
 
-from lakekit.json_lines import MOST_DIGITS, MOST_LEVELS
+from lakekit.json_text.lines import MOST_DIGITS, MOST_LEVELS
 
 _LEVELS = MOST_LEVELS - 1
 RECORDS = [

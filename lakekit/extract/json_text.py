@@ -9,8 +9,8 @@ import msgspec
 
 from lakekit.contract.endpoint.paths import Every, Step, path_of
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import BLANK, BYTE_ORDER_MARK
-from lakekit.json_spans import field_spans, item_spans, named_spans
+from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK
+from lakekit.json_text.spans import field_spans, item_spans, named_spans
 
 _BLANK = BLANK.encode()
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from lakekit.errors import SourceShapeError
 from lakekit.extract.http.messages import Answer
-from lakekit.json_lines import BLANK, BYTE_ORDER_MARK, refuse_long
+from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK, refuse_long
 
 WINDOW = 1024 * 1024
 # Of what is around the records.

@@ -20,7 +20,7 @@ from lakekit.extract.records import (
     read_content,
     refuse_errors,
 )
-from lakekit.json_lines import BLANK, bounded_lines, read_fields
+from lakekit.json_text.lines import BLANK, bounded_lines, read_fields
 
 _BLANK = BLANK.encode()
 

@@ -29,7 +29,7 @@ from lakekit.extract.pagination import (
 from lakekit.extract.records import Content, Records, read_content
 from lakekit.extract.requests import Position, Requests, end_statuses
 from lakekit.extract.signs import Read, Sign, find_signs, partial_signs
-from lakekit.json_lines import value_along
+from lakekit.json_text.lines import value_along
 from lakekit.models import Model
 
 READ_STATUSES = (200, 201, 203, 206)

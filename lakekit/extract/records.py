@@ -27,7 +27,7 @@ from lakekit.extract.json_text import (
 )
 from lakekit.extract.large import LargeRecords
 from lakekit.extract.payload import Text, texts_of
-from lakekit.json_lines import BLANK, read_fields
+from lakekit.json_text.lines import BLANK, read_fields
 
 _BLANK = BLANK.encode()
 MARKUP = "the answer begins with '<', as HTML and XML do"

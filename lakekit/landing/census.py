@@ -5,7 +5,7 @@ from collections.abc import Collection
 from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.paths import path_of
 from lakekit.contract.fields import Steps
-from lakekit.json_lines import object_fields, value_along
+from lakekit.json_text.lines import object_fields, value_along
 from lakekit.landing.parquet import Footer
 from lakekit.models import Model
 
@@ -18,7 +18,7 @@ _NULL = b"null"
 class Verdict(Model):
     """What a landing holds, measured against its contract.
 
-    unparseable: lines that are no record, by `lakekit.json_lines`. missing_keys: records in which a
+    unparseable: lines that are no record, by `lakekit.json_text.lines`. missing_keys: records in which a
     key field is absent or null. unknown_fields: fields that no column is read from, those within
     an object that paths lead through as paths (at most 100). absent_fields: columns of the contract
     whose field no record carries.

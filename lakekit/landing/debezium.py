@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import BLANK, object_fields, read_fields
+from lakekit.json_text.lines import BLANK, object_fields, read_fields
 
 _ROWS = {b'"c"': "after", b'"r"': "after", b'"u"': "after", b'"d"': "before"}
 _TRUNCATE = b'"t"'

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import IO
 
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import BLANK, LONGEST_LINE
+from lakekit.json_text.lines import BLANK, LONGEST_LINE
 
-# Only where a value ends is looked at. Whether it is a record is decided by `lakekit.json_lines`.
+# Only where a value ends is looked at. Whether it is a record is decided by `lakekit.json_text.lines`.
 _VALUES = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len, strict=False)
 _SURROGATES = "surrogateescape"
 _BLOCK = 1 << 20

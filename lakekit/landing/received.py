@@ -13,7 +13,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.files import OPERATIONS, Files
 from lakekit.csv_records import Dialect, csv_records
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import BLANK, BYTE_ORDER_MARK, bounded_lines, is_blank
+from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK, bounded_lines, is_blank
 from lakekit.landing.debezium import row_changes
 from lakekit.landing.json_list import list_items
 

@@ -10,7 +10,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from lakekit.contract.contract import Contract
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import bounded_lines, is_blank, read_fields
+from lakekit.json_text.lines import bounded_lines, is_blank, read_fields
 from lakekit.landing.census import Census, Verdict
 from lakekit.landing.parquet import read_footer
 from lakekit.landing.writer import Manifest, Part

@@ -13,8 +13,8 @@ from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError
-from lakekit.json_lines import refuse_long
-from lakekit.json_spans import on_one_line
+from lakekit.json_text.lines import refuse_long
+from lakekit.json_text.spans import on_one_line
 from lakekit.landing.index import add_pending, is_indexed
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError

@@ -7,7 +7,7 @@ import pytest
 from lakekit.contract.contract import Column
 from lakekit.csv_records import csv_records
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import read_fields
+from lakekit.json_text.lines import read_fields
 from tests.unit.runs.kit import contract
 
 

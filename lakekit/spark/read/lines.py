@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakekit.batch import Batch, naive_utc
-from lakekit.json_lines import BLANK
+from lakekit.json_text.lines import BLANK
 from lakekit.spark.read.rows import PARQUET, row_texts
 from lakekit.spark.run import MergeRun
 from lakekit.spark.session.tuning import runtime_literal

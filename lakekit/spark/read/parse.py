@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from lakekit.batch import Batch, Extract, naive_utc
 from lakekit.contract.checks import FILE_POSITION
 from lakekit.contract.contract import Column, Contract
-from lakekit.json_lines import (
+from lakekit.json_text.lines import (
     BLANK,
     BYTE_ORDER_MARK,
     HALF_PAIR,

@@ -1,7 +1,7 @@
 """A record that is not JSON goes through extraction and validation to the quarantine, alone."""
 
 from lakekit.extract.json_text import JsonText
-from lakekit.json_lines import read_fields
+from lakekit.json_text.lines import read_fields
 from lakekit.landing.writer import one_line
 from tests.spark.support.people import people
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import read_fields
+from lakekit.json_text.lines import read_fields
 from lakekit.landing.debezium import row_changes
 
 TIME = 1767268800123

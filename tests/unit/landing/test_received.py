@@ -11,7 +11,7 @@ import pytest
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.contract.files import Files
 from lakekit.errors import SourceShapeError
-from lakekit.json_lines import read_fields
+from lakekit.json_text.lines import read_fields
 from lakekit.landing.received import form_of, is_converted, received_records
 from lakekit.landing.validate import Tally
 

@@ -6,7 +6,7 @@ import pytest
 
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import LONGEST_LINE
+from lakekit.json_text.lines import LONGEST_LINE
 from lakekit.landing import census
 from lakekit.landing.validate import validate_landing
 from lakekit.landing.writer import LandingWriter, Manifest, Part, Request

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.errors import LandingCorruptError, SourceShapeError
-from lakekit.json_lines import LONGEST_LINE, read_fields
+from lakekit.json_text.lines import LONGEST_LINE, read_fields
 from lakekit.landing.index import PENDING, oldest, remove_entry
 from lakekit.landing.writer import (
     LandingWriter,

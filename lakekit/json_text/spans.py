@@ -2,13 +2,13 @@
 
 One record with `NaN`, half of a surrogate pair or a thousand levels makes a parser refuse all that
 is around it. Only brackets, commas and the ends of strings are looked at here, so that such a
-record is one part like any other. Whether it is a record is decided by `lakekit.json_lines`.
+record is one part like any other. Whether it is a record is decided by `lakekit.json_text.lines`.
 """
 
 import json
 import re
 
-from lakekit.json_lines import BLANK, BYTE_ORDER_MARK
+from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK
 
 _BLANK = BLANK.encode()
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'

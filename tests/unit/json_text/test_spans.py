@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakekit.json_lines import read_fields
-from lakekit.json_spans import field_spans, item_spans, named_spans, on_one_line
+from lakekit.json_text.lines import read_fields
+from lakekit.json_text.spans import field_spans, item_spans, named_spans, on_one_line
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakekit.json_lines import (
+from lakekit.json_text.lines import (
     HALF_PAIR,
     WHOLE_PAIRS,
     is_blank,
