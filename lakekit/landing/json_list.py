@@ -8,7 +8,7 @@ from typing import IO
 from lakekit.errors import SourceShapeError
 from lakekit.json_text.lines import BLANK, LONGEST_LINE
 
-# Only where a value ends is looked at. Whether it is a record is decided by `lakekit.json_text.lines`.
+# Only where a value ends is looked at. `lakekit.json_text.lines` decides whether it is a record.
 _VALUES = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len, strict=False)
 _SURROGATES = "surrogateescape"
 _BLOCK = 1 << 20
