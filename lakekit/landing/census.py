@@ -18,10 +18,10 @@ _NULL = b"null"
 class Verdict(Model):
     """What a landing holds, measured against its contract.
 
-    unparseable: lines that are no record, by `lakekit.json_text.lines`. missing_keys: records in which
-    a key field is absent or null. unknown_fields: fields that no column is read from, those within
-    an object that paths lead through as paths (at most 100). absent_fields: columns of the contract
-    whose field no record carries.
+    unparseable: lines that are no record, by `lakekit.json_text.lines`. missing_keys: records in
+    which a key field is absent or null. unknown_fields: fields that no column is read from, those
+    within an object that paths lead through as paths (at most 100). absent_fields: columns of the
+    contract whose field no record carries.
     """
 
     run_id: str

@@ -392,9 +392,11 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
     """Say whether a landing can come late by what happened to others."""
     if story.world.outlived:  # a job may commit that its run had given up
         return True
-    for error, manifest in _blocked(notice):
-        if error == "LateExtractError" and _was_in_time(story, manifest):
-            return False
+    late = [manifest for error, manifest in _blocked(notice) if error == "LateExtractError"]
+    if any(_was_in_time(story, manifest) for manifest in late):
+        return False
+    if any(_was_overtaken(story, manifest) for manifest in late):
+        return True
     # A merge that changed nothing leaves nothing but its result: if its run could not complete
     # the landing, the next one finds it late. Nothing is lost.
     repeated = [
@@ -403,6 +405,17 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
         for each in table.repeated
     ]
     return any(each in notice.message for each in (*_UNORDERED, *repeated))
+
+
+def _was_overtaken(story: Story, manifest: str) -> bool:
+    """Say whether a run claimed a younger landing before this one had landed."""
+    landed = min(since for since, _ in _waits(story)[manifest])
+    return any(
+        claim.leased_at <= landed and manifest < table.manifests[-1]
+        for claim in _claims(story)
+        for table in claim.tables
+        if table.table == _table_of(manifest)
+    )
 
 
 def _was_in_time(story: Story, manifest: str) -> bool:
