@@ -77,12 +77,20 @@ def _nothing_left(story: Story) -> Iterator[str]:
             yield f"{each.key} was never routed"
     for state in ("pending", "open", "blocked"):
         for info in world.plain.list(layout.index_prefix(state)):
-            yield f"{info.key} is left"
+            if not _is_for_the_sweeper(story, info.key):
+                yield f"{info.key} is left"
     for info in world.plain.list("leases/"):
         lease = Lease.parse(world.plain.get(info.key), name=info.key)
         # A lease whose owner has ended holds nothing.
         if lease.expires_at > world.clock() and world.at_work(lease.owner):
             yield f"{info.key} is held by {lease.owner}"
+
+
+def _is_for_the_sweeper(story: Story, key: str) -> bool:
+    """Say whether a key is of a run that failed to extract, in a schedule without the sweeper."""
+    runs = story.world.machines["load_source"].executions
+    run = runs.get(key.rpartition("/")[2]) if key.startswith(layout.index_prefix("open")) else None
+    return not story.sweeps and run is not None and run.status == "FAILED"
 
 
 def _always_somewhere(story: Story) -> Iterator[str]:
