@@ -248,7 +248,7 @@ def _as_it_is(warehouse: Path) -> Iterator[Path]:
 
 def _shown(result: MergeResult, table: str) -> dict[str, Any]:
     """Return what is shown of a merge: its table and run, then the metrics."""
-    rest = result.model_dump(exclude={"table", "run_id"})
+    rest = result.model_dump(exclude={"table", "run_id", "pass_id"})
     return {"table": table, "run_id": result.run_id, **rest}
 
 
