@@ -58,8 +58,8 @@ def merge_tables(
 
     What was merged is kept before the next batch begins: a job may fail or be killed in it, and a
     batch that changed nothing has no other proof. A job that is started once more for the same run
-    goes on after that. The result says whether the table wants
-    maintenance: CompleteRun, which has no Spark, cannot measure it.
+    goes on after that. The result says whether the table wants maintenance: CompleteRun, which has
+    no Spark, cannot measure it.
     """
     keep = _Keeper(store, arguments, "merge_scd2", clock)
 

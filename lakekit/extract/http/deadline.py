@@ -92,14 +92,8 @@ def _pool_classes(deadline: Deadline) -> dict[str, type]:
             deadline.watch(self)
             return super().getresponse()
 
-    class WatchedTls(HTTPSConnection):
-        def connect(self) -> None:
-            deadline.watch(self)
-            super().connect()
-
-        def getresponse(self) -> Any:
-            deadline.watch(self)
-            return super().getresponse()
+    class WatchedTls(Watched, HTTPSConnection):
+        pass
 
     class Pool(HTTPConnectionPool):
         ConnectionCls = Watched
