@@ -49,9 +49,8 @@ def _kind(contract: Contract, batch: Batch) -> tuple[str, bool]:
     they come one landing after the other or at once. An absence holds at the time of its extract,
     and what a person has let pass is judged by itself.
     """
-    history = contract.history
-    ordered = history.exact and history.sequence_by is not None
-    return batch.extract, ordered and batch.extract != "full" and not batch.approved
+    together = contract.history.exact and batch.extract != "full" and not batch.approved
+    return batch.extract, together
 
 
 def as_pass(batches: Sequence[Batch]) -> Batch:
