@@ -19,6 +19,6 @@ def read_everywhere(spark: Any, table: str) -> list[tuple[Any, ...]]:
         for package in (duckdb_extension_avro, duckdb_extension_iceberg):
             (file,) = Path(package.__file__).parent.rglob("*.duckdb_extension")
             connection.load_extension(str(file))
-        found = connection.execute("FROM iceberg_scan(?)", [location]).fetchall()
-    assert len(found) == len(rows)
+        found = connection.execute("FROM iceberg_scan(?)", [location]).to_arrow_table()
+    assert found.num_rows == len(rows)
     return [tuple(row.values()) for row in rows]
