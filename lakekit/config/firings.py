@@ -1,10 +1,11 @@
-"""When a schedule was to fire last: what did not happen cannot be seen otherwise."""
+"""When a schedule fires: what did not happen, and what a month costs, cannot be seen otherwise."""
 
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from lakekit.config.money import Pause
 from lakekit.config.schedule import DAYS, MONTHS, Schedule
 
 _UNITS = {"minute": 60, "hour": 3600, "day": 86_400}
@@ -27,6 +28,31 @@ def previous_firing(schedule: Schedule, before: datetime) -> datetime | None:
         number, unit = inside.split(" ")
         return before - timedelta(seconds=int(number) * _UNITS[unit.rstrip("s")])
     return _previous(inside.upper().split(" "), ZoneInfo(schedule.time_zone), before)
+
+
+def firings(schedule: Schedule, begin: datetime, end: datetime) -> Iterator[datetime]:
+    """Yield when a schedule fires from `begin` to before `end`, the latest first.
+
+    Example:
+        >>> week = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
+        >>> len(list(firings(Schedule(expression="cron(0 6 ? * MON-FRI *)"), *week)))
+        5
+    """
+    # A rate is never found at the time itself.
+    before = timedelta(seconds=0 if schedule.expression.startswith("rate") else 1)
+    found = previous_firing(schedule, end - before)
+    while found and found >= begin:
+        yield found
+        found = previous_firing(schedule, found - before)
+
+
+def is_paused(pause: Pause, time: datetime) -> bool:
+    """Say whether an environment's schedules are switched off at a time."""
+    began, ended = (
+        previous_firing(Schedule(expression=each, time_zone=pause.time_zone), time)
+        for each in (pause.begins, pause.ends)
+    )
+    return began is not None and (ended is None or began > ended)
 
 
 def _previous(fields: list[str], zone: ZoneInfo, before: datetime) -> datetime | None:

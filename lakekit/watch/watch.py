@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from lakekit import layout
-from lakekit.config.firings import previous_firing
+from lakekit.config.firings import is_paused, previous_firing
 from lakekit.config.money import Pause
 from lakekit.config.schedule import Schedule
 from lakekit.landing.index import BLOCKED, PENDING
@@ -90,19 +90,11 @@ def _expected(
     late = now - GRACE - timedelta(minutes=schedule.flexible_minutes)
     last = previous_firing(schedule, late)
     before = previous_firing(schedule, last - timedelta(seconds=1)) if last else None
-    if pause and _is_paused(pause, now):
+    if pause and is_paused(pause, now):
         return None, None
     return _if_sure(last, pause), _if_sure(before, pause)
 
 
 def _if_sure(firing: datetime | None, pause: Pause | None) -> datetime | None:
-    paused = firing and pause and _is_paused(pause, firing - AFTER_PAUSE)
+    paused = firing and pause and is_paused(pause, firing - AFTER_PAUSE)
     return None if paused else firing
-
-
-def _is_paused(pause: Pause, time: datetime) -> bool:
-    began, ended = (
-        previous_firing(Schedule(expression=each, time_zone=pause.time_zone), time)
-        for each in (pause.begins, pause.ends)
-    )
-    return began is not None and (ended is None or began > ended)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
+from lakekit.operate import cost
 from tests.infra.conftest import Stacks
 
 Json = dict[str, Any]
@@ -108,3 +110,20 @@ def test_without_a_pause_nothing_may_switch_schedules(environments: dict[str, St
     for name in ("dev", "prod"):
         for template in environments[name].values():
             assert "scheduler:UpdateSchedule" not in json.dumps(template.to_json())
+
+
+def test_what_is_due_without_a_run_is_counted_as_it_is_deployed(
+    environments: dict[str, Stacks],
+) -> None:
+    counted = {
+        "AWS::CloudWatch::Alarm": cost.ALARMS,
+        "AWS::CloudWatch::Dashboard": cost.DASHBOARDS,
+        "AWS::KMS::Key": cost.KEYS,
+    }
+
+    for kind, number in counted.items():
+        stacks = environments["prod"].values()
+        assert sum(len(each.find_resources(kind)) for each in stacks) == number, kind
+    assert (
+        len(LOAD_METRICS) + len(WATCH_METRICS), len(LOAD_METRICS)
+    ) == (cost.OWN_METRICS, cost.TABLE_METRICS)  # fmt: skip
