@@ -50,6 +50,10 @@ demo: $(READY) ## Three real releases through the whole suite, on this machine
 demo-changes: $(READY) ## Change files that arrive late, again and corrected, in a local warehouse
 	$(ENV) && $(PY) -m lakekit.cli.demo_changes
 
+.PHONY: docs
+docs: $(READY) ## The documentation as a site that needs no network, into build/docs/site
+	$(ENV) && $(PY) -m tools.site.build
+
 .PHONY: synth
 synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
 	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out

@@ -1,0 +1,1 @@
+"""The documentation as a site, without a line of it written twice."""
