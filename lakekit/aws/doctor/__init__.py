@@ -1,0 +1,1 @@
+"""What a person can know of an account before and after a deployment, without changing it."""

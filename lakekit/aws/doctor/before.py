@@ -1,0 +1,160 @@
+"""What must be there before the first deployment."""
+
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from botocore.exceptions import ClientError
+
+from lakekit.aws.doctor.check import Account, Answer, Check, State
+from lakekit.config.auth import Secret
+
+# Signatures are refused beyond five minutes.
+LARGEST_SKEW, NOTABLE_SKEW = 300, 30
+# Of the synthesizer that `make synth` uses.
+BOOTSTRAP, LEAST_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version", 6
+# What all functions reserve together, and what Lambda keeps for all others.
+RESERVED, UNRESERVED = 631, 100
+CONNECT_SECONDS = 5
+
+
+def account(of: Account) -> Iterator[Answer]:
+    """Whether the credentials are of the environment's account."""
+    caller = of.client("sts").get_caller_identity()
+    if caller["Account"] == of.environment.account:
+        yield Answer("ok", caller["Account"], f"as {caller['Arn']}")
+    else:
+        text = f"the credentials are of {caller['Account']} ({caller['Arn']}); choose others"
+        yield Answer("failed", of.environment.account, text)
+
+
+def clock(of: Account) -> Iterator[Answer]:
+    """How far this machine's clock is from that of AWS."""
+    headers = of.client("sts").get_caller_identity()["ResponseMetadata"]["HTTPHeaders"]
+    skew = abs((datetime.now(UTC) - parsedate_to_datetime(headers["date"])).total_seconds())
+    state: State = "failed" if skew > LARGEST_SKEW else "warning" if skew > NOTABLE_SKEW else "ok"
+    more = "; AWS refuses signatures beyond 300 s, so set the clock" if state != "ok" else ""
+    yield Answer(state, "this machine", f"{skew:.0f} s from AWS{more}")
+
+
+def bootstrap(of: Account) -> Iterator[Answer]:
+    """Whether the CDK may deploy into the account and the region."""
+    subject, hint = of.environment.region, (
+        f"call cdk bootstrap aws://{of.environment.account}/{of.environment.region}"
+    )  # fmt: skip
+    try:
+        found = of.client("ssm").get_parameter(Name=BOOTSTRAP)["Parameter"]["Value"]
+    except ClientError as error:
+        if _code(error) != "ParameterNotFound":
+            raise
+        yield Answer("failed", subject, f"not bootstrapped; {hint}")
+        return
+    if int(found) < LEAST_BOOTSTRAP:
+        yield Answer("failed", subject, f"version {found}, and {LEAST_BOOTSTRAP} is needed; {hint}")
+    else:
+        yield Answer("ok", subject, f"version {found}")
+
+
+def concurrency(of: Account) -> Iterator[Answer]:
+    """Whether Lambda's concurrency suffices for what functions reserve."""
+    limit = of.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
+    reserves = of.environment.functions.reserve_concurrency
+    wanted = RESERVED + UNRESERVED if reserves else UNRESERVED
+    if limit >= wanted:
+        yield Answer("ok", "Lambda", f"{limit} concurrent executions, {wanted} are needed")
+    else:
+        text = f"{limit} concurrent executions, and {wanted} are needed; ask for a higher quota"
+        yield Answer("failed", "Lambda", text)
+
+
+def lake_formation(of: Account) -> Iterator[Answer]:
+    """Whether IAM alone decides about new databases and tables, as Lakekit's roles expect."""
+    settings = of.client("lakeformation").get_data_lake_settings()["DataLakeSettings"]
+    for what in ("Database", "Table"):
+        found = settings.get(f"Create{what}DefaultPermissions", [])
+        principals = [each["Principal"]["DataLakePrincipalIdentifier"] for each in found]
+        if "IAM_ALLOWED_PRINCIPALS" in principals:
+            yield Answer("ok", f"new {what.lower()}s", "IAM decides")
+        else:
+            text = (
+                "Lake Formation decides: the jobs' roles need its grants, and may read nothing "
+                "without them"
+            )
+            yield Answer("warning", f"new {what.lower()}s", text)
+
+
+def secrets(of: Account) -> Iterator[Answer]:
+    """Whether each secret of each source is there, with its field; no value is shown."""
+    client = of.client("secretsmanager")
+    found: dict[str, str | None] = {}
+    for source in of.sources:
+        for _, secret in source.secrets():
+            name = secret.name.replace("{environment}", of.environment.environment)
+            if name not in found:
+                found[name] = _read(client, name)
+            subject = f"{name}#{secret.field}" if secret.field else name
+            yield _secret(subject, secret, found[name])
+
+
+def origins(of: Account) -> Iterator[Answer]:
+    """Whether each source's origin can be connected to from this machine."""
+    for source in of.sources:
+        parts = urlsplit(source.base_url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            with socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection:
+                if parts.scheme == "https":
+                    context = ssl.create_default_context()
+                    with context.wrap_socket(connection, server_hostname=host):
+                        pass
+        except OSError as error:
+            reason = error.strerror or str(error)
+            yield Answer("failed", f"{source.source} ({host}:{port})", reason)
+        else:
+            yield Answer("ok", f"{source.source} ({host}:{port})", "connected, from this machine")
+
+
+def _read(client: Any, name: str) -> str | None:
+    try:
+        text: str = client.get_secret_value(SecretId=name).get("SecretString", "")
+    except ClientError as error:
+        if _code(error) != "ResourceNotFoundException":
+            raise
+        return None
+    return text
+
+
+def _secret(subject: str, secret: Secret, text: str | None) -> Answer:
+    if text is None:
+        return Answer("failed", subject, "there is no such secret; create it")
+    if not text:
+        return Answer("failed", subject, "has no text")
+    if not secret.field:
+        return Answer("ok", subject, "has a text")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if isinstance(value, dict) and isinstance(value.get(secret.field), str):
+        return Answer("ok", subject, "has a text in this field")
+    return Answer("failed", subject, f"is no JSON object with a text in the field {secret.field}")
+
+
+def _code(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")
+
+
+CHECKS = (
+    Check("account", "whether the credentials are of the environment's account", account),
+    Check("clock", "how far this machine's clock is from that of AWS", clock),
+    Check("bootstrap", "whether the CDK may deploy into the account and the region", bootstrap),
+    Check("concurrency", "whether Lambda's quota suffices", concurrency),
+    Check("lake formation", "who decides about new databases and tables", lake_formation),
+    Check("secrets", "whether each secret of a source is there", secrets),
+    Check("origins", "whether each source's origin can be reached from here", origins),
+)
