@@ -12,6 +12,7 @@ from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, UnknownSourceError
 from lakekit.landing.census import Verdict
+from lakekit.landing.watermark import Watermark
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 from lakekit.steps.events import Origin, RunId
@@ -22,7 +23,10 @@ MAX_SHARES = 40
 
 
 class Run(Document):
-    """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile."""
+    """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile.
+
+    watermarks: those of its incremental tables when it began.
+    """
 
     run_id: RunId
     started_at: AwareDatetime
@@ -30,6 +34,7 @@ class Run(Document):
     source: Source
     contracts: tuple[Contract, ...]
     origin: Origin = "person"
+    watermarks: tuple[Watermark, ...] = ()
 
     def contract(self, endpoint: str) -> Contract:
         """Return the contract of an endpoint, or raise UnknownSourceError."""
@@ -37,6 +42,10 @@ class Run(Document):
             if contract.contract == endpoint:
                 return contract
         raise UnknownSourceError(f"{self.source.source}: run {self.run_id} knows no '{endpoint}'")
+
+    def watermark(self, table: str) -> Watermark | None:
+        """Return the watermark of a table when the run began, if there was one."""
+        return next((each for each in self.watermarks if each.table == table), None)
 
 
 class ClaimedTable(Model):

@@ -6,6 +6,7 @@ from math import ceil
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.endpoint.incremental import time_text
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
     LandingCorruptError,
@@ -13,10 +14,18 @@ from lakekit.errors import (
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.extract import Page, RunLimits, SourceClient
-from lakekit.extract import extract_pages as pages_of
+from lakekit.extract import (
+    Page,
+    RunLimits,
+    SourceClient,
+    extract_steps,
+    values_of_steps,
+    windows_end,
+)
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
+from lakekit.landing.mark import Mark, Meter
+from lakekit.landing.watermark import begun_mark
 from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
@@ -58,8 +67,9 @@ def extract_pages(
     whether the caller knows of it or not, so that a repeated call neither loses nor doubles.
 
     Raises:
-        LandingCorruptError: Something else landed at this endpoint and time; and what
-            `lakekit.extract.extract_pages` raises, without the secrets of the source.
+        LandingCorruptError: Something else landed at this endpoint and time.
+        WatermarkMismatchError: The contract has another watermark than the one that is stored; and
+            what `lakekit.extract.extract_pages` raises, without the secrets of the source.
     """
     run = read_run(store, step.run_id)
     contract = run.contract(step.endpoint)
@@ -104,6 +114,11 @@ class _Extraction:
         self._begun_at = self._pages = found.pages if found else 0
         self._resume = found.resume if found else None
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
+        incremental = self._contract.endpoint.incremental
+        begun = begun_mark(self._contract, run.watermark(step.endpoint))
+        self._mark = found.watermark if found and found.watermark else begun
+        is_measured = self._mark and incremental and incremental.watermark
+        self._meter = Meter(self._mark, run.started_at) if self._mark and is_measured else None
 
     def go_on(
         self, values: RunValues, remaining_seconds: Callable[[], float]
@@ -111,9 +126,11 @@ class _Extraction:
         run, contract = self._run, self._contract
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
+        since = self._mark.since if self._mark else ""
+        steps = values_of_steps(contract.endpoint.incremental, since, values)
         try:
             resume = self._client.restore(self._resume)
-            for page in pages_of(run.source, contract, self._client, values, resume=resume):
+            for page in extract_steps(run.source, contract, self._client, steps, resume=resume):
                 self._keep(page)
                 left = remaining_seconds()
                 if page.last:
@@ -128,7 +145,7 @@ class _Extraction:
         return self._finish()
 
     def _keep(self, page: Page) -> None:
-        self._writer.write(page.records)
+        self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
         self._pages, self._resume = page.number, page.resume
 
     def _wait(self, error: SourceThrottledError | SourceUnavailableError) -> ExtractPagesResult:
@@ -154,6 +171,7 @@ class _Extraction:
             parts=self._writer.flush(),
             pages=self._pages,
             resume=self._client.redact(self._resume or {}),
+            watermark=self._meter.mark if self._meter else self._mark,
         )
         self._store.put(self._key, progress.to_json())
 
@@ -182,12 +200,21 @@ class _Extraction:
             pages=self._pages,
             rows=sum(part.rows for part in parts),
             parts=parts,
+            watermark=self._reached(),
         )
         try:
             return _result(manifest, publish(self._store, manifest))
         except LandingCorruptError:
             # Two runs may have one extraction time, as when an event comes twice: the first landed.
             return _landed_before(self._store, manifest.prefix, manifest.request.url)
+
+    def _reached(self) -> Mark | None:
+        """Return how far the landing reaches, now that all its steps are through."""
+        if self._meter:
+            self._meter.refuse_wrong_path()
+            return self._meter.mark
+        end = time_text(windows_end(self._run.started_at))
+        return self._mark and self._mark.model_copy(update={"until": end})
 
     def _stored(self) -> Progress | None:
         if self._store.head(self._key) is None:

@@ -1,11 +1,12 @@
 """StartRun: pin what holds for the run. It takes no table: an extraction disturbs no merge."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.landing.watermark import Watermark, read_watermark
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Run, read_run, write_once
 from lakekit.steps.functions import StartRun, StartRunResult
@@ -33,6 +34,7 @@ def start_run(
         source=source,
         contracts=pinned,
         origin=request.origin,
+        watermarks=tuple(_watermarks(store, pinned)) if request.extract else (),
     )
     # First, so that a run with a document is in the index until it has ended. With the time of what
     # it will land: where the order counts, others wait for that.
@@ -49,3 +51,12 @@ def start_run(
         store.put(layout.started_key(step.source), step.run_id.encode())
     endpoints = tuple(each.contract for each in run.contracts) if request.extract else ()
     return StartRunResult(endpoints=endpoints)
+
+
+def _watermarks(store: ObjectStore, contracts: Iterable[Contract]) -> Iterator[Watermark]:
+    """Yield the watermarks of incremental tables, so that all calls of the run ask the same."""
+    for each in contracts:
+        if each.endpoint.incremental:
+            found = read_watermark(store, each.source, each.contract)
+            if found:
+                yield found
