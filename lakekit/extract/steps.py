@@ -60,6 +60,13 @@ def windows_end(started_at: datetime) -> datetime:
     return started_at.replace(microsecond=0)
 
 
+def end_of_window(step: RunValues) -> datetime:
+    """Return where the window of a step ends."""
+    end = step.incremental["window.end"]
+    assert isinstance(end, datetime)  # noqa: S101
+    return end
+
+
 def extract_steps(
     source: Source,
     contract: Contract,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from math import ceil
 
 from lakekit import layout
@@ -9,6 +10,7 @@ from lakekit.config.source import Source
 from lakekit.contract.endpoint.incremental import time_text
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
+    CallBudgetExceededError,
     LandingCorruptError,
     SourceThrottledError,
     SourceUnavailableError,
@@ -18,6 +20,7 @@ from lakekit.extract import (
     Page,
     RunLimits,
     SourceClient,
+    end_of_window,
     extract_steps,
     values_of_steps,
     windows_end,
@@ -142,7 +145,13 @@ class _Extraction:
                     kept_at = left
         except (SourceThrottledError, SourceUnavailableError) as error:
             return self._wait(error)
-        return self._finish()
+        except CallBudgetExceededError:
+            # What is whole lands, or a long pause would never be made up for.
+            whole = (self._resume or {}).get("step", 0)
+            if not whole:
+                raise
+            return self._finish(end_of_window(steps[whole - 1]))
+        return self._finish(windows_end(run.started_at))
 
     def _keep(self, page: Page) -> None:
         self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
@@ -186,7 +195,7 @@ class _Extraction:
             pages=self._pages,
         )
 
-    def _finish(self) -> ExtractPagesResult:
+    def _finish(self, windows_until: datetime) -> ExtractPagesResult:
         run, contract, parts = self._run, self._contract, self._writer.flush()
         endpoint = contract.endpoint
         manifest = Manifest(
@@ -200,7 +209,7 @@ class _Extraction:
             pages=self._pages,
             rows=sum(part.rows for part in parts),
             parts=parts,
-            watermark=self._reached(),
+            watermark=self._reached(windows_until),
         )
         try:
             return _result(manifest, publish(self._store, manifest))
@@ -208,13 +217,13 @@ class _Extraction:
             # Two runs may have one extraction time, as when an event comes twice: the first landed.
             return _landed_before(self._store, manifest.prefix, manifest.request.url)
 
-    def _reached(self) -> Mark | None:
-        """Return how far the landing reaches, now that all its steps are through."""
+    def _reached(self, windows_until: datetime) -> Mark | None:
+        """Return how far the landing reaches; with windows, up to the last one that is whole."""
         if self._meter:
             self._meter.refuse_wrong_path()
             return self._meter.mark
-        end = time_text(windows_end(self._run.started_at))
-        return self._mark and self._mark.model_copy(update={"until": end})
+        until = time_text(windows_until)
+        return self._mark and self._mark.model_copy(update={"until": until})
 
     def _stored(self) -> Progress | None:
         if self._store.head(self._key) is None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lakekit import layout
 from lakekit.contract.endpoint.incremental import time_text
 from lakekit.errors import (
+    CallBudgetExceededError,
     InvalidStepInputError,
     SourceShapeError,
     SourceUnavailableError,
@@ -306,6 +307,30 @@ def test_no_window_is_asked_for_where_no_time_has_passed() -> None:
     assert (again.rows, again.pages, len(runs.feed.asked)) == (0, 0, asked)
     runs.complete("b", again)
     assert runs.value == "2026-01-01T05:00:00Z"
+
+
+def test_what_is_whole_lands_where_the_budget_of_a_run_ends_and_the_next_run_goes_on() -> None:
+    runs = Runs(feed_of(0, 1, 1.5, 2.5, 3, 3.5, 4.5), feed_contract(WINDOW))
+    runs.feed.faults[3] = CallBudgetExceededError("the budget is used up")
+
+    landed = runs.land("a", at(5))
+    runs.complete("a", landed)
+    runs.complete("b", runs.land("b", at(5.5)))
+
+    assert landed.rows == 5  # the first page of the second window too
+    assert landed.watermark
+    assert landed.watermark.until == "2026-01-01T02:00:00Z"
+    assert windows(runs.feed)[-3:] == [("02:00", "04:00"), ("02:00", "04:00"), ("04:00", "05:30")]
+    assert runs.value == "2026-01-01T05:30:00Z"
+
+
+@pytest.mark.parametrize("incremental", [WATERMARK, WINDOW])
+def test_without_a_whole_window_the_end_of_the_budget_is_an_error(incremental: str) -> None:
+    runs = Runs(feed_of(0, 1, 1.5), feed_contract(incremental))
+    runs.feed.faults[1] = CallBudgetExceededError("the budget is used up")
+
+    with pytest.raises(CallBudgetExceededError):
+        runs.land("a", at(5))
 
 
 def test_a_landing_behind_a_hole_leaves_the_watermark() -> None:
