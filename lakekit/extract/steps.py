@@ -48,11 +48,18 @@ def values_of_steps(
     if isinstance(found, datetime):
         found = earlier(found, incremental.look_back_seconds)
         if incremental.window:
-            until = windows_end(values.started_at)
-            return _Windows(found, until, incremental.window.length, values)
+            return values_of_windows(incremental, found, windows_end(values.started_at), values)
     asked = found if isinstance(found, datetime) else since
     form = TIME_FORMATS.get(incremental.type, "iso")
     return [replace(values, incremental={"watermark": asked}, watermark_format=form)]
+
+
+def values_of_windows(
+    incremental: Incremental, begin: datetime, until: datetime, values: RunValues
+) -> Sequence[RunValues]:
+    """Return what placeholders stand for in each window of a time."""
+    assert incremental.window  # noqa: S101
+    return _Windows(begin, until, incremental.window.length, values)
 
 
 def windows_end(started_at: datetime) -> datetime:

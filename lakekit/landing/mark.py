@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from lakekit.contract.endpoint.incremental import WatermarkType, text_of, value_of
+from lakekit.contract.endpoint.incremental import (
+    WINDOWS,
+    WatermarkType,
+    text_of,
+    time_text,
+    value_of,
+)
 from lakekit.contract.endpoint.paths import path_steps
 from lakekit.errors import SourceShapeError
 from lakekit.json_text.lines import read_fields, value_along
@@ -26,6 +32,11 @@ class Mark(Model):
     unset: int = 0
     unreadable: int = 0
     ahead: int = 0
+
+
+def window_mark(start: datetime) -> Mark:
+    """Return the mark with which a landing of windows begins at a time."""
+    return Mark(by=WINDOWS, type="timestamp", since=time_text(start))
 
 
 class Meter:

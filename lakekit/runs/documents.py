@@ -15,7 +15,7 @@ from lakekit.landing.census import Verdict
 from lakekit.landing.watermark import Watermark
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
-from lakekit.steps.events import Origin, RunId
+from lakekit.steps.events import Origin, RunId, TimeWindow
 
 Stored = TypeVar("Stored", bound=Document)
 # With so many iterations a Map stays far below Step Functions' limit of 25,000 events.
@@ -25,7 +25,7 @@ MAX_SHARES = 40
 class Run(Document):
     """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile.
 
-    watermarks: those of its incremental tables when it began.
+    watermarks: those of its incremental tables when it began. window: what a backfill asks for.
     """
 
     run_id: RunId
@@ -35,6 +35,7 @@ class Run(Document):
     contracts: tuple[Contract, ...]
     origin: Origin = "person"
     watermarks: tuple[Watermark, ...] = ()
+    window: TimeWindow | None = None
 
     def contract(self, endpoint: str) -> Contract:
         """Return the contract of an endpoint, or raise UnknownSourceError."""

@@ -1,6 +1,6 @@
 """ExtractPages: land the pages of one endpoint, over as many calls as it takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from math import ceil
@@ -23,11 +23,12 @@ from lakekit.extract import (
     end_of_window,
     extract_steps,
     values_of_steps,
+    values_of_windows,
     windows_end,
 )
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
-from lakekit.landing.mark import Mark, Meter
+from lakekit.landing.mark import Mark, Meter, window_mark
 from lakekit.landing.watermark import begun_mark
 from lakekit.landing.writer import (
     LandingWriter,
@@ -78,7 +79,7 @@ def extract_pages(
     contract = run.contract(step.endpoint)
     prefix = layout.raw_prefix(run.source.source, step.endpoint, run.extraction_time)
     if store.head(layout.manifest_key(prefix)):
-        return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint))
+        return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint), run)
     budget = RunBudget(store, run.run_id, run.source.call_budget)
     limits = RunLimits(
         budget.count_request,
@@ -118,7 +119,10 @@ class _Extraction:
         self._resume = found.resume if found else None
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
         incremental = self._contract.endpoint.incremental
-        begun = begun_mark(self._contract, run.watermark(step.endpoint))
+        if run.window:
+            begun: Mark | None = window_mark(run.window[0])
+        else:
+            begun = begun_mark(self._contract, run.watermark(step.endpoint))
         self._mark = found.watermark if found and found.watermark else begun
         is_measured = self._mark and incremental and incremental.watermark
         self._meter = Meter(self._mark, run.started_at) if self._mark and is_measured else None
@@ -129,8 +133,7 @@ class _Extraction:
         run, contract = self._run, self._contract
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
-        since = self._mark.since if self._mark else ""
-        steps = values_of_steps(contract.endpoint.incremental, since, values)
+        steps = self._steps(values)
         try:
             resume = self._client.restore(self._resume)
             for page in extract_steps(run.source, contract, self._client, steps, resume=resume):
@@ -148,10 +151,16 @@ class _Extraction:
         except CallBudgetExceededError:
             # What is whole lands, or a long pause would never be made up for.
             whole = (self._resume or {}).get("step", 0)
-            if not whole:
+            if not whole or run.window:
                 raise
             return self._finish(end_of_window(steps[whole - 1]))
-        return self._finish(windows_end(run.started_at))
+        return self._finish(run.window[1] if run.window else windows_end(run.started_at))
+
+    def _steps(self, values: RunValues) -> Sequence[RunValues]:
+        incremental, window = self._contract.endpoint.incremental, self._run.window
+        if incremental and window:
+            return values_of_windows(incremental, *window, values)
+        return values_of_steps(incremental, self._mark.since if self._mark else "", values)
 
     def _keep(self, page: Page) -> None:
         self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
@@ -215,7 +224,7 @@ class _Extraction:
             return _result(manifest, publish(self._store, manifest))
         except LandingCorruptError:
             # Two runs may have one extraction time, as when an event comes twice: the first landed.
-            return _landed_before(self._store, manifest.prefix, manifest.request.url)
+            return _landed_before(self._store, manifest.prefix, manifest.request.url, run)
 
     def _reached(self, windows_until: datetime) -> Mark | None:
         """Return how far the landing reaches; with windows, up to the last one that is whole."""
@@ -231,8 +240,12 @@ class _Extraction:
         return read_document(self._store, self._key, Progress)
 
 
-def _landed_before(store: ObjectStore, prefix: str, url: str) -> ExtractPagesResult:
+def _landed_before(store: ObjectStore, prefix: str, url: str, run: Run) -> ExtractPagesResult:
     manifest = load_manifest(store, layout.manifest_key(prefix))
+    if run.window and manifest.run_id != run.run_id:
+        raise LandingCorruptError(
+            f"{prefix}: {manifest.run_id} landed here in the same second; start again"
+        )
     if manifest.request.url != url:
         raise LandingCorruptError(f"{prefix}: {manifest.request.url} landed here, not {url}")
     if store.head(layout.rejected_key(prefix)):

@@ -169,6 +169,7 @@ DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
         contracts=(ORDERS, CLIENTS), origin="schedule", watermarks=(WATERMARK,),
+        window=(SIX, NOON),
     ),
     Claim(
         run_id="r-1", leased_at=NOON, deferred=("clients",), waiting=("carts",),
@@ -236,7 +237,13 @@ DOCUMENTS: tuple[Document, ...] = (
 # hands to jobs, which are those of the newest release.
 HANDED: tuple[StepModel, ...] = (
     LoadRequest(
-        source="shop", extraction_time=SIX, extract=False, origin="next", started_by="arn:x"
+        source="shop",
+        extraction_time=SIX,
+        extract=False,
+        origin="next",
+        started_by="arn:x",
+        window=(SIX, NOON),
+        endpoints=("orders",),
     ),
     CreateTables(**JOB),
     MergeScd2(**JOB),

@@ -7,6 +7,7 @@ import typer
 
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate import texts
+from lakekit.cli.operate.backfill import backfill
 from lakekit.cli.operate.places import (
     EnvironmentOption,
     JsonOption,
@@ -172,7 +173,7 @@ def retry(
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (runs, landings, status, approve, reject, retry):
+    for command in (runs, landings, status, approve, reject, retry, backfill):
         app.command()(command)
 
 

@@ -12,6 +12,7 @@ from lakekit.extract import Answer, RunLimits, SourceRequest
 from lakekit.landing.watermark import Watermark, read_watermark
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.runs.complete_run import complete_run
+from lakekit.runs.documents import read_run
 from lakekit.runs.extract_pages import extract_pages
 from lakekit.runs.start_run import start_run
 from lakekit.steps.functions import CompleteRun, ExtractPages, ExtractPagesResult, StartRun
@@ -125,6 +126,12 @@ class Runs:
         while not result.done:
             result = self.extract(run_id, result, seconds)
         return load_manifest(self.store, str(result.manifest))
+
+    def manifest(self, run_id: str) -> Manifest:
+        """Return what a run has landed."""
+        time = read_run(self.store, run_id).extraction_time
+        prefix = layout.raw_prefix("shop", "orders", time)
+        return load_manifest(self.store, layout.manifest_key(prefix))
 
     def complete(self, run_id: str, *landed: Manifest) -> Watermark | None:
         """Let a run merge landings, and return the watermark after it."""
