@@ -158,7 +158,7 @@ class Incremental(Model):
 
     watermark: path of a value in each record, of a type; the highest one is where the next run
     begins. window: instead, windows of time that follow each other up to the start of the run.
-    start: where the first run begins. look_back_seconds: by how much each later one begins earlier.
+    start: where the first run begins. look_back_seconds: by how much each run begins earlier.
     """
 
     watermark: RecordPath | None = None
@@ -194,6 +194,10 @@ def incremental_faults(endpoint: Mapping[str, Any]) -> Iterator[Fault]:
     if isinstance(parts, Mapping):
         yield from _part_faults(parts)
         yield from _use_faults(parts, used)
+        places = [endpoint.get("path"), endpoint.get("headers")]
+        if parts.get("type") == "text" and "watermark" in dict(placeholders_in(places)):
+            must = "a text may have signs that no path or header has; send it in params or the body"
+            yield _in("type", must)
 
 
 def _part_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:

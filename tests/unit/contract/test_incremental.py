@@ -55,6 +55,8 @@ def test_an_incremental_endpoint_may_say(text: str) -> None:
         (f"{{path: /p, {SINCE}, incremental: {{watermark: $.a, type: number, start: 1, look_back_seconds: 5}}}}", "incremental.look_back_seconds: a number is no time; leave it out"),
         ("{path: /p, extract: changes, params: {a: '{watermark:date}'}, incremental: {watermark: $.a, type: number, start: 1}}", "incremental.type: a number has no format; write {watermark}"),
         ("{path: /p, extract: changes, params: {a: '{{watermark}}'}, incremental: {watermark: $.a, start: 2026-01-01}}", "incremental.watermark: the request lacks {watermark}"),
+        ("{path: /p, extract: changes, headers: {X-Since: '{watermark}'}, incremental: {watermark: $.a, type: text, start: a}}", "incremental.type: a text may have signs that no path or header has; send it in params"),
+        ("{path: '/p/{watermark}', extract: changes, incremental: {watermark: $.a, type: text, start: a}}", "incremental.type: a text may have signs"),
         (f"{{path: /p, {SINCE}, incremental: {{start: 2026-01-01}}}}", "incremental: give either watermark or window"),
         (f"{{path: /p, {WINDOW}, incremental: {{window: {{}}, start: 2026-01-01}}}}", "incremental.window: give either days or hours"),
         (f"{{path: /p, {WINDOW}, incremental: {{window: {{days: 0}}, start: 2026-01-01}}}}", "incremental.window.days: Input should be greater than or equal to 1"),

@@ -20,6 +20,7 @@ from lakekit.errors import (
 )
 from lakekit.landing.decisions import reject
 from lakekit.landing.mark import Mark
+from lakekit.landing.validate import validate_landing
 from lakekit.landing.watermark import set_watermark
 from lakekit.landing.writer import Manifest
 from lakekit.runs.documents import read_run
@@ -295,6 +296,28 @@ def test_a_source_that_fails_in_any_window_is_asked_on_from_there(request_number
 
     assert ids(runs.store, landed) == [0, 1, 2, 3, 4]
     assert len(runs.feed.asked) == 5
+
+
+def test_windows_look_back_behind_the_end_of_the_last_one() -> None:
+    incremental = WINDOW.replace("start", "look_back_seconds: 600, start")
+    runs = Runs(feed_of(1), feed_contract(incremental))
+    runs.complete("a", runs.land("a", at(2)))
+
+    landed = runs.land("b", at(3))
+
+    assert windows(runs.feed) == [("23:50", "01:50"), ("01:50", "02:00"), ("01:50", "03:00")]
+    assert landed.watermark
+    assert landed.watermark.since == "2026-01-01T02:00:00Z"
+
+
+def test_a_landing_without_a_window_holds() -> None:
+    runs = Runs(feed_of(1), feed_contract(WINDOW))
+    runs.complete("a", runs.land("a", at(5)))
+
+    again = runs.land("b", at(4))
+
+    assert again.pages == 0
+    assert validate_landing(runs.store, again, runs.contract).rows == 0
 
 
 def test_no_window_is_asked_for_where_no_time_has_passed() -> None:
