@@ -20,6 +20,7 @@ LakekitError
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
     ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio
     ├── LateExtractError              an extract older than one that is already merged
+    ├── WatermarkMismatchError        a contract has another watermark than the one that is stored
     ├── SchemaMismatchError           table and contract disagree in a way that cannot be evolved
     ├── InvariantViolatedError        a merge would break the history; nothing was published
     └── MissingEvidenceError          a job said success, the table does not show it
@@ -119,6 +120,10 @@ class TooManyDeletedError(TerminalError):
 
 class LateExtractError(TerminalError):
     """Without `sequence_by`: an extract is older than one that is already merged."""
+
+
+class WatermarkMismatchError(TerminalError):
+    """A contract has another watermark than the one that is stored."""
 
 
 class SchemaMismatchError(TerminalError):

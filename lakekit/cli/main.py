@@ -19,6 +19,7 @@ from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
 from lakekit.cli.operate import commands as commands_operate
+from lakekit.cli.operate import watermark as commands_watermark
 from lakekit.cli.output import say
 from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
@@ -75,6 +76,7 @@ def check(
 commands_merge.register(app)
 commands_read.register(app)
 commands_operate.register(app)
+app.add_typer(commands_watermark.app, name="watermark")
 
 
 @contextmanager

@@ -79,6 +79,12 @@ def endpoint_url(source: Source, endpoint: Endpoint) -> str:
     return source.base_url + endpoint.path
 
 
+def begin_again(contract: Contract, client: SourceClient) -> dict[str, Any]:
+    """Return the `resume` with which the first page of an endpoint is asked for."""
+    position = first_position(contract.endpoint.paginator)
+    return _State(position=position, calls=client.calls).model_dump(mode="json")
+
+
 def extract_pages(
     source: Source,
     contract: Contract,

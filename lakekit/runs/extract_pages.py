@@ -1,22 +1,35 @@
 """ExtractPages: land the pages of one endpoint, over as many calls as it takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from math import ceil
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.endpoint.incremental import time_text
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
+    CallBudgetExceededError,
     LandingCorruptError,
     SourceThrottledError,
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.extract import Page, RunLimits, SourceClient
-from lakekit.extract import extract_pages as pages_of
+from lakekit.extract import (
+    Page,
+    RunLimits,
+    SourceClient,
+    end_of_window,
+    extract_steps,
+    values_of_steps,
+    values_of_windows,
+    windows_end,
+)
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
+from lakekit.landing.mark import Mark, Meter, window_mark
+from lakekit.landing.watermark import begun_mark
 from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
@@ -58,14 +71,15 @@ def extract_pages(
     whether the caller knows of it or not, so that a repeated call neither loses nor doubles.
 
     Raises:
-        LandingCorruptError: Something else landed at this endpoint and time; and what
-            `lakekit.extract.extract_pages` raises, without the secrets of the source.
+        LandingCorruptError: Something else landed at this endpoint and time.
+        WatermarkMismatchError: The contract has another watermark than the one that is stored; and
+            what `lakekit.extract.extract_pages` raises, without the secrets of the source.
     """
     run = read_run(store, step.run_id)
     contract = run.contract(step.endpoint)
     prefix = layout.raw_prefix(run.source.source, step.endpoint, run.extraction_time)
     if store.head(layout.manifest_key(prefix)):
-        return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint))
+        return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint), run)
     budget = RunBudget(store, run.run_id, run.source.call_budget)
     limits = RunLimits(
         budget.count_request,
@@ -104,6 +118,14 @@ class _Extraction:
         self._begun_at = self._pages = found.pages if found else 0
         self._resume = found.resume if found else None
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
+        incremental = self._contract.endpoint.incremental
+        if run.window:
+            begun: Mark | None = window_mark(run.window[0])
+        else:
+            begun = begun_mark(self._contract, run.watermark(step.endpoint))
+        self._mark = found.watermark if found and found.watermark else begun
+        is_measured = self._mark and incremental and incremental.watermark
+        self._meter = Meter(self._mark, run.started_at) if self._mark and is_measured else None
 
     def go_on(
         self, values: RunValues, remaining_seconds: Callable[[], float]
@@ -111,9 +133,10 @@ class _Extraction:
         run, contract = self._run, self._contract
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
+        steps = self._steps(values)
         try:
             resume = self._client.restore(self._resume)
-            for page in pages_of(run.source, contract, self._client, values, resume=resume):
+            for page in extract_steps(run.source, contract, self._client, steps, resume=resume):
                 self._keep(page)
                 left = remaining_seconds()
                 if page.last:
@@ -125,10 +148,22 @@ class _Extraction:
                     kept_at = left
         except (SourceThrottledError, SourceUnavailableError) as error:
             return self._wait(error)
-        return self._finish()
+        except CallBudgetExceededError:
+            # What is whole lands, or a long pause would never be made up for.
+            whole = (self._resume or {}).get("step", 0)
+            if not whole or run.window:
+                raise
+            return self._finish(end_of_window(steps[whole - 1]))
+        return self._finish(run.window[1] if run.window else windows_end(run.started_at))
+
+    def _steps(self, values: RunValues) -> Sequence[RunValues]:
+        incremental, window = self._contract.endpoint.incremental, self._run.window
+        if incremental and window:
+            return values_of_windows(incremental, *window, values)
+        return values_of_steps(incremental, self._mark.since if self._mark else "", values)
 
     def _keep(self, page: Page) -> None:
-        self._writer.write(page.records)
+        self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
         self._pages, self._resume = page.number, page.resume
 
     def _wait(self, error: SourceThrottledError | SourceUnavailableError) -> ExtractPagesResult:
@@ -154,6 +189,7 @@ class _Extraction:
             parts=self._writer.flush(),
             pages=self._pages,
             resume=self._client.redact(self._resume or {}),
+            watermark=self._meter.mark if self._meter else self._mark,
         )
         self._store.put(self._key, progress.to_json())
 
@@ -168,7 +204,7 @@ class _Extraction:
             pages=self._pages,
         )
 
-    def _finish(self) -> ExtractPagesResult:
+    def _finish(self, windows_until: datetime) -> ExtractPagesResult:
         run, contract, parts = self._run, self._contract, self._writer.flush()
         endpoint = contract.endpoint
         manifest = Manifest(
@@ -182,12 +218,21 @@ class _Extraction:
             pages=self._pages,
             rows=sum(part.rows for part in parts),
             parts=parts,
+            watermark=self._reached(windows_until),
         )
         try:
             return _result(manifest, publish(self._store, manifest))
         except LandingCorruptError:
             # Two runs may have one extraction time, as when an event comes twice: the first landed.
-            return _landed_before(self._store, manifest.prefix, manifest.request.url)
+            return _landed_before(self._store, manifest.prefix, manifest.request.url, run)
+
+    def _reached(self, windows_until: datetime) -> Mark | None:
+        """Return how far the landing reaches; with windows, up to the last one that is whole."""
+        if self._meter:
+            self._meter.refuse_wrong_path()
+            return self._meter.mark
+        until = time_text(windows_until)
+        return self._mark and self._mark.model_copy(update={"until": until})
 
     def _stored(self) -> Progress | None:
         if self._store.head(self._key) is None:
@@ -195,8 +240,12 @@ class _Extraction:
         return read_document(self._store, self._key, Progress)
 
 
-def _landed_before(store: ObjectStore, prefix: str, url: str) -> ExtractPagesResult:
+def _landed_before(store: ObjectStore, prefix: str, url: str, run: Run) -> ExtractPagesResult:
     manifest = load_manifest(store, layout.manifest_key(prefix))
+    if run.window and manifest.run_id != run.run_id:
+        raise LandingCorruptError(
+            f"{prefix}: {manifest.run_id} landed here in the same second; start again"
+        )
     if manifest.request.url != url:
         raise LandingCorruptError(f"{prefix}: {manifest.request.url} landed here, not {url}")
     if store.head(layout.rejected_key(prefix)):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from requests.structures import CaseInsensitiveDict
@@ -11,6 +11,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import load_contract
 from lakekit.contract.endpoint import Endpoint, paginators
 from lakekit.contract.endpoint import answer as answers
+from lakekit.contract.endpoint.incremental import Incremental, WatermarkType
 from lakekit.contract.endpoint.placeholders import FORMATS, placeholder_faults
 from lakekit.extract import Answer, SourceRequest, extract_pages
 from tests.docs.pages import ROOT, read, snippets
@@ -151,6 +152,7 @@ def test_the_tables_have_every_field() -> None:
     assert every - described("Paginators") == {"type"}
     assert {*paginators.Total.model_fields} <= described("Totals")
     assert formats - described("Answers") == {"format"}
+    assert {*Incremental.model_fields, *get_args(WatermarkType)} <= described("Incremental")
     assert {"body.json", "body.form", "body.graphql.query"} <= described("Bodies")
 
 
@@ -158,6 +160,11 @@ def test_the_tables_have_every_placeholder_and_format() -> None:
     text = ENDPOINTS[ENDPOINTS.index("### Placeholders") : ENDPOINTS.index("### Bodies")]
     names = re.findall(r"^\| `(\{[a-z_.]+\})` \|", text, re.MULTILINE)
 
-    assert names == ["{run.started_at}", "{run.extraction_time}", "{environment}"]
+    assert names == [
+        "{run.started_at}",
+        "{run.extraction_time}",
+        "{environment}",
+        "{watermark}",
+    ]
     assert all(not placeholder_faults(name) for name in names)
     assert set(FORMATS) <= described("Placeholders")

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from lakekit.contract.checks import refuse
 from lakekit.contract.endpoint.answer import JsonAnswers, Response
 from lakekit.contract.endpoint.faults import endpoint_faults
+from lakekit.contract.endpoint.incremental import Incremental
 from lakekit.contract.endpoint.paginators import Paginator, SinglePage
 from lakekit.contract.endpoint.paths import RecordsPath, ValuePath, path_steps
 from lakekit.contract.endpoint.request import Body, Headers, Params, UrlPath
@@ -31,7 +32,8 @@ class Endpoint(Model):
     whose values are the records. map_key: the field that gets the name of each value of a map; the
     record is under `value` then. absent_records: what it means that `records` is null or absent.
     errors: paths that are absent or empty in an answer without errors. may_ignore: signs of a next
-    page that the source gives wrongly: paths, or names of headers.
+    page that the source gives wrongly: paths, or names of headers. incremental: where each run
+    begins, so that it asks only for what is new.
     """
 
     path: UrlPath
@@ -48,6 +50,7 @@ class Endpoint(Model):
     paginator: Paginator = SinglePage(type="single_page")
     may_ignore: tuple[SignName, ...] = ()
     extract: Literal["full", "incremental", "changes"] = "full"
+    incremental: Incremental | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

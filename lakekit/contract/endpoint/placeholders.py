@@ -1,8 +1,8 @@
 """Placeholders in what is asked of a source: `{run.started_at}`, `{environment}` and the like."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ def _seconds(time: datetime) -> int:
 
 # Times are rounded down: what is asked for up to a time is asked for again, not left out.
 FORMATS: Mapping[str, Callable[[datetime], str]] = {
-    "iso": lambda time: _whole_seconds(time).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    "iso": lambda time: f"{_whole_seconds(time).replace(tzinfo=None).isoformat()}Z",
     "date": lambda time: time.astimezone(UTC).date().isoformat(),
     "unix": lambda time: str(_seconds(time)),
     "unix_ms": lambda time: str(_seconds(time) * 1000 + time.astimezone(UTC).microsecond // 1000),
@@ -32,19 +32,28 @@ FORMATS: Mapping[str, Callable[[datetime], str]] = {
 
 @dataclass(frozen=True)
 class RunValues:
-    """What placeholders stand for in one run."""
+    """What placeholders stand for in one run.
+
+    incremental: `watermark`, or `window.start` and `window.end`, where the endpoint has them.
+    watermark_format: that of a time without one of its own.
+    """
 
     started_at: datetime
     extraction_time: datetime
     environment: str
+    incremental: Mapping[str, datetime | str] = field(default_factory=dict)
+    watermark_format: str = "iso"
 
 
 _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "run.started_at": lambda values: values.started_at,
     "run.extraction_time": lambda values: values.extraction_time,
     "environment": lambda values: values.environment,
+    "watermark": lambda values: values.incremental["watermark"],
+    "window.start": lambda values: values.incremental["window.start"],
+    "window.end": lambda values: values.incremental["window.end"],
 }
-_TIMES = ("run.started_at", "run.extraction_time")
+_NO_TIMES = ("environment",)
 
 
 def fill(text: str, values: RunValues) -> str:
@@ -61,7 +70,8 @@ def fill(text: str, values: RunValues) -> str:
         if found[1]:
             return found[1]
         value = _VALUES[found[2]](values)
-        return value if isinstance(value, str) else FORMATS[found[3] or "iso"](value)
+        usual = values.watermark_format if found[2] == "watermark" else "iso"
+        return value if isinstance(value, str) else FORMATS[found[3] or usual](value)
 
     return _PLACEHOLDER.sub(value_of, text)
 
@@ -75,12 +85,28 @@ def placeholder_faults(text: str) -> list[str]:
     ]
 
 
+def placeholders_in(value: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and format of each placeholder in texts, lists and mappings.
+
+    Example:
+        >>> [*placeholders_in({"a": ["{watermark:unix}"], "b": "{{watermark}}"})]
+        [('watermark', 'unix')]
+    """
+    if isinstance(value, str):
+        yield from ((f[2], f[3]) for f in _PLACEHOLDER.finditer(value) if not f[1])
+    elif isinstance(value, Mapping):
+        yield from placeholders_in([*value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from placeholders_in(each)
+
+
 def _fault(name: str, form: str | None) -> str | None:
     if name not in _VALUES:
         close = get_close_matches(name, _VALUES, n=1)
         hint = f"did you mean {{{close[0]}}}?" if close else f"known are {_list(_VALUES)}"
         return f"{{{name}}} is no placeholder; {hint} Write {{{{{name}}}}} for the text itself"
-    if form is not None and name not in _TIMES:
+    if form is not None and name in _NO_TIMES:
         return f"{{{name}}} has no format; leave out :{form}"
     if form is not None and form not in FORMATS:
         return f"{{{name}:{form}}} has no format that is known: {', '.join(FORMATS)}"

@@ -67,7 +67,7 @@ def test_an_endpoint_may_say(text: str) -> None:
         ("{path: '/{environmnet}'}", "path: {environmnet} is no placeholder; did you mean {environment}?"),
         ("{path: '/{environment:date}'}", "path: {environment} has no format; leave out :date"),
         ("{path: '/{run.started_at:iso8601}'}", "path: {run.started_at:iso8601} has no format that is known: iso, date, unix, unix_ms"),
-        ("{path: /p, params: {a: '{watermark}'}}", "params.a: {watermark} is no placeholder; known are {run.started_at}, {run.extraction_time}, {environment}. Write {{watermark}} for the text itself"),
+        ("{path: /p, params: {a: '{watermark}'}}", "incremental: {watermark} is asked for; give the endpoint incremental: {…}, which says where it begins"),
         ("{path: /p, params: {a: ['{x}', '{window.start}']}}", "params.a: {x} is no placeholder"),
         ("{path: /p, params: {v: 1.50}}", "params.v: must be text, but YAML reads it as 1.5; put it in quotes"),
         ("{path: /p, params: {v: yes}}", "params.v: must be text, but YAML reads it as true"),

@@ -1,0 +1,101 @@
+"""The steps of one extraction: one walk through the pages, or one for each window of time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
+from lakekit.contract.endpoint.incremental import TIME_FORMATS, Incremental, earlier, value_of
+from lakekit.contract.endpoint.placeholders import RunValues
+from lakekit.extract.client import SourceClient
+from lakekit.extract.pages import Page, begin_again, extract_pages
+
+
+class _Windows(Sequence[RunValues]):
+    """Windows of time without a hole, made when they are asked for: there may be many."""
+
+    def __init__(
+        self, begin: datetime, until: datetime, length: timedelta, values: RunValues
+    ) -> None:
+        self._begin, self._until, self._length = begin, until, length
+        self._values = values
+
+    def __len__(self) -> int:
+        return max(0, -((self._begin - self._until) // self._length))
+
+    def __getitem__(self, at: Any) -> Any:
+        begin = self._begin + at * self._length
+        # Not by adding the length, which may lead beyond the year 9999.
+        end = self._until if at + 1 == len(self) else begin + self._length
+        return replace(self._values, incremental={"window.start": begin, "window.end": end})
+
+
+def values_of_steps(
+    incremental: Incremental | None, since: str, values: RunValues
+) -> Sequence[RunValues]:
+    """Return what placeholders stand for in each step; no step if no time has passed.
+
+    Args:
+        incremental: That of the endpoint.
+        since: Where the run begins, before looking back.
+        values: What placeholders stand for in all steps.
+    """
+    if incremental is None:
+        return [values]
+    found = value_of(incremental.type, since)
+    if isinstance(found, datetime):
+        found = earlier(found, incremental.look_back_seconds)
+        if incremental.window:
+            return values_of_windows(incremental, found, windows_end(values.started_at), values)
+    asked = found if isinstance(found, datetime) else since
+    form = TIME_FORMATS.get(incremental.type, "iso")
+    return [replace(values, incremental={"watermark": asked}, watermark_format=form)]
+
+
+def values_of_windows(
+    incremental: Incremental, begin: datetime, until: datetime, values: RunValues
+) -> Sequence[RunValues]:
+    """Return what placeholders stand for in each window of a time."""
+    assert incremental.window  # noqa: S101
+    return _Windows(begin, until, incremental.window.length, values)
+
+
+def windows_end(started_at: datetime) -> datetime:
+    """Return where the last window of a run ends: at its start, in whole seconds."""
+    return started_at.replace(microsecond=0)
+
+
+def end_of_window(step: RunValues) -> datetime:
+    """Return where the window of a step ends."""
+    end = step.incremental["window.end"]
+    assert isinstance(end, datetime)  # noqa: S101
+    return end
+
+
+def extract_steps(
+    source: Source,
+    contract: Contract,
+    client: SourceClient,
+    steps: Sequence[RunValues],
+    *,
+    resume: dict[str, Any] | None = None,
+) -> Iterator[Page]:
+    """Yield the pages of all steps, one step after the other; see `extract_pages`.
+
+    A page is the last one if it is that of the last step.
+    """
+    state = dict(resume or {})
+    at, before = state.pop("step", 0), state.pop("pages_before", 0)
+    inner = state or None
+    for number in range(at, len(steps)):
+        own = 0
+        for page in extract_pages(source, contract, client, steps[number], resume=inner):
+            own, after = page.number, page.resume | {"step": number, "pages_before": before}
+            if page.last and number + 1 < len(steps):
+                after = begin_again(contract, client) | {
+                    "step": number + 1, "pages_before": before + own,
+                }  # fmt: skip
+            yield Page(page.records, before + own, after)
+        before, inner = before + own, None
