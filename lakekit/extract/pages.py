@@ -1,6 +1,6 @@
 """Walks through the pages of an endpoint, and can go on where another call stopped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -43,7 +43,7 @@ class Page:
     in a file, which is closed when the next page is asked for.
     """
 
-    records: Records
+    records: Iterable[bytes]
     number: int
     resume: dict[str, Any]
 
@@ -178,12 +178,16 @@ class _Walk:
         raise AssertionError
 
     def _is_end(self, status: int, state: _State) -> bool:
+        if status in self._endpoint.absent_statuses and state.pages == 0:
+            return True
         if status in end_statuses(self._endpoint):
             if status >= 400 and state.pages == 0:
                 raise SourceRejectedError(
                     f"the first request is answered {status}; end_statuses counts after a page"
                 )
             return True
+        if status >= 400:
+            raise SourceRejectedError(f"page {state.pages + 1} is answered {status}")
         if status == 202:
             raise SourceUnavailableError("the source answers 202: what was asked for is not ready")
         if status == 204:

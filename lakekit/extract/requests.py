@@ -1,5 +1,6 @@
 """The request at a position: what the contract says, with the position in its place."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -17,8 +18,9 @@ from lakekit.contract.endpoint.paginators import (
     SinglePage,
 )
 from lakekit.contract.endpoint.paths import path_steps
-from lakekit.contract.endpoint.placeholders import RunValues, fill
+from lakekit.contract.endpoint.placeholders import RunValues, fill, parent_value
 from lakekit.contract.endpoint.request import Params
+from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
 from lakekit.extract.json_text import value_of
 
@@ -54,9 +56,7 @@ class Requests:
         params = endpoint.params if instead.params is None else instead.params
         query = [(name, as_text(each)) for name, each in placed.items() if not _is_in_body(name)]
         in_body = {name: each for name, each in placed.items() if _is_in_body(name)}
-        url = self._base_url + quote(
-            fill(instead.path or endpoint.path, self._values), safe=_KEPT_IN_A_PATH
-        )
+        url = self._base_url + self._path(instead.path or endpoint.path)
         return self._request(url, [*self._pairs(params), *query], in_body, instead)
 
     def _request(
@@ -69,12 +69,19 @@ class Requests:
         usual |= {"Content-Type": kind} if kind else {}
         taken = {name.lower() for name in own}
         headers = {n: v for n, v in usual.items() if n.lower() not in taken} | own
-        accepted = frozenset(status for status in end_statuses(endpoint) if status >= 400)
+        answers = (*end_statuses(endpoint), *endpoint.absent_statuses)
+        accepted = frozenset(status for status in answers if status >= 400)
         paginator = endpoint.paginator
         is_scroll = isinstance(paginator, Cursor) and paginator.constant
         return SourceRequest(
             url, tuple(query), endpoint.sends, headers, body, accepted, repeatable=not is_scroll
         )
+
+    def _path(self, template: str) -> str:
+        path = fill(template, self._values, lambda text: quote(text, safe=""))
+        if re.search(r"(^|/)\.\.?(/|$)", path):
+            raise SourceShapeError(f"{path[:200]} would lead to another path than {template}")
+        return quote(path, safe=_KEPT_IN_A_PATH)
 
     def _pairs(self, params: Params) -> Pairs:
         return [
@@ -114,7 +121,8 @@ class Requests:
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):
-            return fill(value, self._values)
+            alone = parent_value(value, self._values)
+            return fill(value, self._values) if alone is None else msgspec.Raw(alone)
         if isinstance(value, dict):
             return {name: self._filled(each) for name, each in value.items()}
         return [*map(self._filled, value)] if isinstance(value, list) else value

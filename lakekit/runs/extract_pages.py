@@ -1,22 +1,25 @@
 """ExtractPages: land the pages of one endpoint, over as many calls as it takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from math import ceil
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
     LandingCorruptError,
+    ParentFailedError,
     SourceThrottledError,
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.extract import Page, RunLimits, SourceClient
+from lakekit.extract import Page, RunLimits, SourceClient, extract_children
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
+from lakekit.landing.parents import landed_parents
 from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
@@ -26,7 +29,7 @@ from lakekit.landing.writer import (
     publish,
 )
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import Run, read_document, read_run
+from lakekit.runs.documents import FailureRecord, Run, read_document, read_run
 from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
 # What one more page and the last object may need, in addition to the source's own time-out.
@@ -38,10 +41,13 @@ PAUSE_SECONDS = {SourceThrottledError: 30, SourceUnavailableError: 10}
 # Waits one after the other that may bring no page, and the longest one.
 MOST_WAITS = 5
 LONGEST_WAIT_SECONDS = 24 * 3600
+# For the endpoint that gives the parents: the first wait, which doubles, and the longest.
+PARENT_WAIT_SECONDS = (10, 300)
 
 # Progress is kept so often: a call that is killed costs no more than the pages of this time.
 CHECKPOINT_SECONDS = 120.0
 
+Parents = tuple[Mapping[str, bytes], ...]
 NewClient = Callable[[Source, RunLimits], SourceClient]
 
 
@@ -57,7 +63,10 @@ def extract_pages(
     A landing that stands already at this endpoint and time is the result. Progress is taken up
     whether the caller knows of it or not, so that a repeated call neither loses nor doubles.
 
+    A child waits for the endpoint that gives its parents.
+
     Raises:
+        ParentFailedError: That endpoint failed in this run.
         LandingCorruptError: Something else landed at this endpoint and time; and what
             `lakekit.extract.extract_pages` raises, without the secrets of the source.
     """
@@ -66,6 +75,9 @@ def extract_pages(
     prefix = layout.raw_prefix(run.source.source, step.endpoint, run.extraction_time)
     if store.head(layout.manifest_key(prefix)):
         return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint))
+    parents = _parents(run, contract, store)
+    if parents is None:
+        return _wait_for_parents(step, layout.progress_key(prefix, run.run_id))
     budget = RunBudget(store, run.run_id, run.source.call_budget)
     limits = RunLimits(
         budget.count_request,
@@ -76,7 +88,7 @@ def extract_pages(
     values = RunValues(run.started_at, run.extraction_time, environment)
     try:
         extraction = _Extraction(step, run, store, prefix, client)
-        return extraction.go_on(values, remaining_seconds)
+        return extraction.go_on(values, remaining_seconds, parents)
     except Exception as error:
         mended = client.redacted_error(error)
         if mended is error:
@@ -106,14 +118,13 @@ class _Extraction:
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
 
     def go_on(
-        self, values: RunValues, remaining_seconds: Callable[[], float]
+        self, values: RunValues, remaining_seconds: Callable[[], float], parents: Parents
     ) -> ExtractPagesResult:
-        run, contract = self._run, self._contract
+        run = self._run
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
         try:
-            resume = self._client.restore(self._resume)
-            for page in pages_of(run.source, contract, self._client, values, resume=resume):
+            for page in self._pages_of(values, parents):
                 self._keep(page)
                 left = remaining_seconds()
                 if page.last:
@@ -126,6 +137,13 @@ class _Extraction:
         except (SourceThrottledError, SourceUnavailableError) as error:
             return self._wait(error)
         return self._finish()
+
+    def _pages_of(self, values: RunValues, parents: Parents) -> Iterator[Page]:
+        source, contract, client = self._run.source, self._contract, self._client
+        resume = client.restore(self._resume)
+        if contract.endpoint.parent is None:
+            return pages_of(source, contract, client, values, resume=resume)
+        return extract_children(source, contract, client, values, parents, resume=resume)
 
     def _keep(self, page: Page) -> None:
         self._writer.write(page.records)
@@ -193,6 +211,39 @@ class _Extraction:
         if self._store.head(self._key) is None:
             return None
         return read_document(self._store, self._key, Progress)
+
+
+def _parents(run: Run, contract: Contract, store: ObjectStore) -> Parents | None:
+    """Return the parents of a child, none for another endpoint; None if they have not landed yet.
+
+    Raises:
+        ParentFailedError: They will not land in this run.
+    """
+    endpoint = contract.endpoint
+    if endpoint.parent is None or endpoint.parent.table is None:
+        return endpoint.parent.listed if endpoint.parent else ()
+    table = run.contract(endpoint.parent.table).contract
+    failure = layout.failure_key(run.run_id, table)
+    if store.head(failure):
+        error = read_document(store, failure, FailureRecord).error
+        raise ParentFailedError(f"{table}, whose records are the parents, failed with {error}")
+    key = layout.manifest_key(layout.raw_prefix(run.source.source, table, run.extraction_time))
+    if not store.head(key):
+        return None
+    manifest = load_manifest(store, key)
+    return landed_parents(store, manifest, endpoint.parent, endpoint.parent_fields)
+
+
+def _wait_for_parents(step: ExtractPages, progress: str) -> ExtractPagesResult:
+    waits = step.continuation.parent_waits if step.continuation else 0
+    first, longest = PARENT_WAIT_SECONDS
+    after = Continuation(
+        progress=progress,
+        pages=0,
+        wait_seconds=min(first * 2 ** min(waits, 10), longest),
+        parent_waits=waits + 1,
+    )
+    return ExtractPagesResult(endpoint=step.endpoint, done=False, continuation=after)
 
 
 def _landed_before(store: ObjectStore, prefix: str, url: str) -> ExtractPagesResult:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
+from lakekit.contract.families import parents_first
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Run, read_run, write_once
@@ -18,9 +19,10 @@ def start_run(
 
     Raises:
         UnknownSourceError: No contract names the source.
+        InvalidContractError: A contract has no parent, or is its own.
         InvalidStepInputError: The run id was used before by another execution.
     """
-    pinned = tuple(contracts)
+    pinned = parents_first(tuple(contracts))
     if not pinned:
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
     request = step.request
@@ -47,5 +49,6 @@ def start_run(
         )
     if request.extract:
         store.put(layout.started_key(step.source), step.run_id.encode())
+    # Those that wait for their parents come behind them: only some are extracted at once.
     endpoints = tuple(each.contract for each in run.contracts) if request.extract else ()
     return StartRunResult(endpoints=endpoints)

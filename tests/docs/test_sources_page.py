@@ -11,6 +11,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import load_contract
 from lakekit.contract.endpoint import Endpoint, paginators
 from lakekit.contract.endpoint import answer as answers
+from lakekit.contract.endpoint.parent import Parents
 from lakekit.contract.endpoint.placeholders import FORMATS, placeholder_faults
 from lakekit.extract import Answer, SourceRequest, extract_pages
 from tests.docs.pages import ROOT, read, snippets
@@ -151,6 +152,7 @@ def test_the_tables_have_every_field() -> None:
     assert every - described("Paginators") == {"type"}
     assert {*paginators.Total.model_fields} <= described("Totals")
     assert formats - described("Answers") == {"format"}
+    assert {f"parent.{name}" for name in Parents.model_fields} <= described("Child endpoints")
     assert {"body.json", "body.form", "body.graphql.query"} <= described("Bodies")
 
 

@@ -129,6 +129,26 @@ schema: [{name: id, type: bigint}, {name: region, type: string}]
 history: {keys: [id, region], delete_scope: [region], max_deleted_ratio: 0.1}
 """
 )
+ITEMS = load_contract(
+    """
+contract: items
+source: shop
+endpoint:
+  path: "/orders/{parent.id}/items"
+  parent: {table: orders, fields: {id: $.id}, max_parents: 10, absent_parents: skip}
+schema: [{name: order_id, type: bigint, from: $.parent.id}]
+history: {keys: [order_id]}
+"""
+)
+REGIONS = load_contract(
+    """
+contract: regions
+source: shop
+endpoint: {path: "/regions/{parent.code}", parent: {values: [{code: eu}, {code: 7}]}}
+schema: [{name: code, type: string, from: $.parent.code}]
+history: {keys: [code]}
+"""
+)
 PART = Part(
     key=f"{FOLDER}part-00000.ndjson.gz", rows=2, bytes=90, sha256="a" * 64, uncompressed_bytes=120
 )
@@ -151,7 +171,7 @@ JOB = {
 DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
-        contracts=(ORDERS, CLIENTS), origin="schedule",
+        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS), origin="schedule",
     ),
     Claim(
         run_id="r-1", leased_at=NOON, deferred=("clients",), waiting=("carts",),

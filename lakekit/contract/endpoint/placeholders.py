@@ -1,13 +1,16 @@
 """Placeholders in what is asked of a source: `{run.started_at}`, `{environment}` and the like."""
 
+import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
+
+from lakekit.errors import SourceShapeError
 
 # Doubled braces are those of the text itself: {{name}} is {name}. Other braces are text.
 _PLACEHOLDER = re.compile(r"\{(\{[^{}]*\})\}|\{([A-Za-z_][\w.]*)(?::([^{}]*))?\}")
@@ -32,11 +35,15 @@ FORMATS: Mapping[str, Callable[[datetime], str]] = {
 
 @dataclass(frozen=True)
 class RunValues:
-    """What placeholders stand for in one run."""
+    """What placeholders stand for in one run.
+
+    parent: the JSON text of each field of the parent whose children are asked for.
+    """
 
     started_at: datetime
     extraction_time: datetime
     environment: str
+    parent: Mapping[str, bytes] = field(default_factory=dict)
 
 
 _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
@@ -44,11 +51,20 @@ _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "run.extraction_time": lambda values: values.extraction_time,
     "environment": lambda values: values.environment,
 }
+_PARENT = "parent."
 _TIMES = ("run.started_at", "run.extraction_time")
 
 
-def fill(text: str, values: RunValues) -> str:
+def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> str:
     """Return a text with its placeholders replaced.
+
+    Args:
+        text: The text.
+        values: What they stand for.
+        quoted: What is done to a field of a parent, which may hold any characters.
+
+    Raises:
+        SourceShapeError: A field of the parent is no text, number or boolean, or is empty.
 
     Example:
         >>> now = datetime(2026, 1, 31, 6, 30, tzinfo=UTC)
@@ -60,10 +76,60 @@ def fill(text: str, values: RunValues) -> str:
     def value_of(found: re.Match[str]) -> str:
         if found[1]:
             return found[1]
+        if found[2].startswith(_PARENT):
+            return quoted(_parent_text(found[2], values))
         value = _VALUES[found[2]](values)
         return value if isinstance(value, str) else FORMATS[found[3] or "iso"](value)
 
     return _PLACEHOLDER.sub(value_of, text)
+
+
+def parent_value(text: str, values: RunValues) -> bytes | None:
+    """Return the JSON text of a parent's field if a text is its placeholder alone, else None.
+
+    Example:
+        >>> now = datetime(2026, 1, 31, tzinfo=UTC)
+        >>> values = RunValues(now, now, "dev", {"id": b"7"})
+        >>> parent_value("{parent.id}", values), parent_value("no. {parent.id}", values)
+        (b'7', None)
+    """
+    found = _PLACEHOLDER.fullmatch(text)
+    if not found or found[1] or not found[2].startswith(_PARENT):
+        return None
+    _parent_text(found[2], values)
+    return values.parent[found[2].removeprefix(_PARENT)]
+
+
+def _parent_text(name: str, values: RunValues) -> str:
+    value = values.parent[name.removeprefix(_PARENT)]
+    if value[:1] in (b"{", b"[", b"n"):
+        raise SourceShapeError(f"{{{name}}} must be a text, a number or a boolean")
+    if not value.startswith(b'"'):
+        return value.decode()
+    try:
+        text = str(json.loads(value, strict=False))
+        text.encode()
+    except ValueError:
+        raise SourceShapeError(f"{{{name}}} is a text that UTF-8 cannot hold") from None
+    if not text:
+        raise SourceShapeError(f"{{{name}}} is empty")
+    return text
+
+
+def placeholders_in(value: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and format of each placeholder in texts, lists and mappings.
+
+    Example:
+        >>> [*placeholders_in({"a": ["{run.started_at:unix}"], "b": "{{environment}}"})]
+        [('run.started_at', 'unix')]
+    """
+    if isinstance(value, str):
+        yield from ((f[2], f[3]) for f in _PLACEHOLDER.finditer(value) if not f[1])
+    elif isinstance(value, Mapping):
+        yield from placeholders_in([*value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from placeholders_in(each)
 
 
 def placeholder_faults(text: str) -> list[str]:
@@ -76,6 +142,8 @@ def placeholder_faults(text: str) -> list[str]:
 
 
 def _fault(name: str, form: str | None) -> str | None:
+    if re.fullmatch(r"parent\.[a-z_][a-z0-9_]*", name):
+        return f"{{{name}}} has no format; leave out :{form}" if form is not None else None
     if name not in _VALUES:
         close = get_close_matches(name, _VALUES, n=1)
         hint = f"did you mean {{{close[0]}}}?" if close else f"known are {_list(_VALUES)}"
