@@ -1,7 +1,6 @@
 """Walks through the pages of each parent, one parent after the other."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -60,9 +59,10 @@ def extract_children(
     first = len(parents) if state.position is None else state.position
     for number in range(first, len(parents)):
         parent, page = parents[number], None
+        given = {f"{PARENT}.{name}": text for name, text in parent.items()}
         try:
             pages = extract_pages(
-                source, inner, client, replace(values, parent=parent), resume=state.within
+                source, inner, client, values.with_given(given), resume=state.within
             )
             for page in pages:
                 yield _page_of(page, parent, state, number, number + 1 == len(parents))

@@ -18,7 +18,7 @@ from lakekit.contract.endpoint.paginators import (
     SinglePage,
 )
 from lakekit.contract.endpoint.paths import path_steps
-from lakekit.contract.endpoint.placeholders import RunValues, fill, parent_value
+from lakekit.contract.endpoint.placeholders import RunValues, fill, given_value
 from lakekit.contract.endpoint.request import Params
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
@@ -56,7 +56,7 @@ class Requests:
         params = endpoint.params if instead.params is None else instead.params
         query = [(name, as_text(each)) for name, each in placed.items() if not _is_in_body(name)]
         in_body = {name: each for name, each in placed.items() if _is_in_body(name)}
-        url = self._base_url + self._path(instead.path or endpoint.path)
+        url = self._base_url + self.path(instead.path or endpoint.path)
         return self._request(url, [*self._pairs(params), *query], in_body, instead)
 
     def _request(
@@ -64,8 +64,8 @@ class Requests:
     ) -> SourceRequest:
         endpoint = self._endpoint
         body, kind = self._body(in_body, instead)
-        own = {name: fill(value, self._values) for name, value in endpoint.headers.items()}
-        usual = {"Accept": _ACCEPT[endpoint.response.format]}
+        own = self.headers
+        usual = {"Accept": _ACCEPT["json" if endpoint.export else endpoint.response.format]}
         usual |= {"Content-Type": kind} if kind else {}
         taken = {name.lower() for name in own}
         headers = {n: v for n, v in usual.items() if n.lower() not in taken} | own
@@ -77,7 +77,17 @@ class Requests:
             url, tuple(query), endpoint.sends, headers, body, accepted, repeatable=not is_scroll
         )
 
-    def _path(self, template: str) -> str:
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of its own."""
+        return {name: fill(value, self._values) for name, value in self._endpoint.headers.items()}
+
+    def path(self, template: str) -> str:
+        """Return a path of the contract as it is asked for.
+
+        Raises:
+            SourceShapeError: What a source has given would lead to another path.
+        """
         path = fill(template, self._values, lambda text: quote(text, safe=""))
         if re.search(r"(^|/)\.\.?(/|$)", path):
             raise SourceShapeError(f"{path[:200]} would lead to another path than {template}")
@@ -121,7 +131,7 @@ class Requests:
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):
-            alone = parent_value(value, self._values)
+            alone = given_value(value, self._values)
             return fill(value, self._values) if alone is None else msgspec.Raw(alone)
         if isinstance(value, dict):
             return {name: self._filled(each) for name, each in value.items()}

@@ -15,7 +15,7 @@ from lakekit.errors import (
     SourceUnavailableError,
     StorageUnavailableError,
 )
-from lakekit.extract import Page, RunLimits, SourceClient, extract_children
+from lakekit.extract import Page, RunLimits, SourceClient, extract_children, extract_export
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
@@ -126,6 +126,8 @@ class _Extraction:
         try:
             for page in self._pages_of(values, parents):
                 self._keep(page)
+                if page.wait_seconds:
+                    return self._pause(page.wait_seconds)
                 left = remaining_seconds()
                 if page.last:
                     continue
@@ -141,6 +143,8 @@ class _Extraction:
     def _pages_of(self, values: RunValues, parents: Parents) -> Iterator[Page]:
         source, contract, client = self._run.source, self._contract, self._client
         resume = client.restore(self._resume)
+        if contract.endpoint.export:
+            return extract_export(source, contract, client, values, resume=resume)
         if contract.endpoint.parent is None:
             return pages_of(source, contract, client, values, resume=resume)
         return extract_children(source, contract, client, values, parents, resume=resume)

@@ -11,6 +11,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import load_contract
 from lakekit.contract.endpoint import Endpoint, paginators
 from lakekit.contract.endpoint import answer as answers
+from lakekit.contract.endpoint.export import Export
 from lakekit.contract.endpoint.parent import Parents
 from lakekit.contract.endpoint.placeholders import FORMATS, placeholder_faults
 from lakekit.extract import Answer, SourceRequest, extract_pages
@@ -153,6 +154,7 @@ def test_the_tables_have_every_field() -> None:
     assert {*paginators.Total.model_fields} <= described("Totals")
     assert formats - described("Answers") == {"format"}
     assert {f"parent.{name}" for name in Parents.model_fields} <= described("Child endpoints")
+    assert {f"export.{name}" for name in Export.model_fields} <= described("Exports")
     assert {"body.json", "body.form", "body.graphql.query"} <= described("Bodies")
 
 

@@ -149,6 +149,43 @@ schema: [{name: code, type: string, from: $.parent.code}]
 history: {keys: [code]}
 """
 )
+DUMPS = load_contract(
+    """
+contract: dumps
+source: shop
+endpoint:
+  path: /exports
+  body: {json: {table: orders}}
+  response: {format: csv}
+  export:
+    id_path: $.id
+    status_path: "/exports/{export.id}"
+    state_path: $.state
+    done: [ready, true, 2]
+    failed: [failed]
+    files_path: $.files[*].url
+    files_origin: https://files.example
+    poll_seconds: 60
+    deadline_minutes: 90
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
+FEEDS = load_contract(
+    """
+contract: feeds
+source: shop
+endpoint:
+  path: /feeds
+  export:
+    status_url_path: $.href
+    state_path: $.state
+    done: [ready]
+    download_path: /feeds/latest
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
 PART = Part(
     key=f"{FOLDER}part-00000.ndjson.gz", rows=2, bytes=90, sha256="a" * 64, uncompressed_bytes=120
 )
@@ -171,7 +208,7 @@ JOB = {
 DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
-        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS), origin="schedule",
+        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS, DUMPS, FEEDS), origin="schedule",
     ),
     Claim(
         run_id="r-1", leased_at=NOON, deferred=("clients",), waiting=("carts",),

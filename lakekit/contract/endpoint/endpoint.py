@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from lakekit.contract.checks import refuse
 from lakekit.contract.endpoint.answer import JsonAnswers, Response
+from lakekit.contract.endpoint.export import Export
 from lakekit.contract.endpoint.faults import endpoint_faults
 from lakekit.contract.endpoint.paginators import Paginator, SinglePage
 from lakekit.contract.endpoint.parent import ABSENT_STATUSES, Parents, asked_fields
@@ -33,7 +34,7 @@ class Endpoint(Model):
     record is under `value` then. absent_records: what it means that `records` is null or absent.
     errors: paths that are absent or empty in an answer without errors. may_ignore: signs of a next
     page that the source gives wrongly: paths, or names of headers. parent: whose children it gives;
-    it is asked once for each parent.
+    it is asked once for each parent. export: how what it creates is followed and downloaded.
     """
 
     path: UrlPath
@@ -51,6 +52,7 @@ class Endpoint(Model):
     may_ignore: tuple[SignName, ...] = ()
     extract: Literal["full", "incremental", "changes"] = "full"
     parent: Parents | None = None
+    export: Export | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator
 
@@ -37,13 +37,18 @@ FORMATS: Mapping[str, Callable[[datetime], str]] = {
 class RunValues:
     """What placeholders stand for in one run.
 
-    parent: the JSON text of each field of the parent whose children are asked for.
+    given: the JSON text of each that a source has given, by its whole name: fields of a parent, the
+    id of an export.
     """
 
     started_at: datetime
     extraction_time: datetime
     environment: str
-    parent: Mapping[str, bytes] = field(default_factory=dict)
+    given: Mapping[str, bytes] = field(default_factory=dict)
+
+    def with_given(self, given: Mapping[str, bytes]) -> Self:
+        """Return the values with others that a source has given."""
+        return replace(self, given=given)
 
 
 _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
@@ -51,7 +56,7 @@ _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "run.extraction_time": lambda values: values.extraction_time,
     "environment": lambda values: values.environment,
 }
-_PARENT = "parent."
+_GIVEN = re.compile(r"parent\.[a-z_][a-z0-9_]*|export\.id")
 _TIMES = ("run.started_at", "run.extraction_time")
 
 
@@ -61,10 +66,10 @@ def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> st
     Args:
         text: The text.
         values: What they stand for.
-        quoted: What is done to a field of a parent, which may hold any characters.
+        quoted: What is done to what a source has given, which may hold any characters.
 
     Raises:
-        SourceShapeError: A field of the parent is no text, number or boolean, or is empty.
+        SourceShapeError: What it has given is no text, number or boolean, or is empty.
 
     Example:
         >>> now = datetime(2026, 1, 31, 6, 30, tzinfo=UTC)
@@ -76,32 +81,32 @@ def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> st
     def value_of(found: re.Match[str]) -> str:
         if found[1]:
             return found[1]
-        if found[2].startswith(_PARENT):
-            return quoted(_parent_text(found[2], values))
+        if _GIVEN.fullmatch(found[2]):
+            return quoted(_given_text(found[2], values))
         value = _VALUES[found[2]](values)
         return value if isinstance(value, str) else FORMATS[found[3] or "iso"](value)
 
     return _PLACEHOLDER.sub(value_of, text)
 
 
-def parent_value(text: str, values: RunValues) -> bytes | None:
-    """Return the JSON text of a parent's field if a text is its placeholder alone, else None.
+def given_value(text: str, values: RunValues) -> bytes | None:
+    """Return the JSON text of what was given if a text is its placeholder alone, else None.
 
     Example:
         >>> now = datetime(2026, 1, 31, tzinfo=UTC)
-        >>> values = RunValues(now, now, "dev", {"id": b"7"})
-        >>> parent_value("{parent.id}", values), parent_value("no. {parent.id}", values)
+        >>> values = RunValues(now, now, "dev", {"parent.id": b"7"})
+        >>> given_value("{parent.id}", values), given_value("no. {parent.id}", values)
         (b'7', None)
     """
     found = _PLACEHOLDER.fullmatch(text)
-    if not found or found[1] or not found[2].startswith(_PARENT):
+    if not found or found[1] or not _GIVEN.fullmatch(found[2]):
         return None
-    _parent_text(found[2], values)
-    return values.parent[found[2].removeprefix(_PARENT)]
+    _given_text(found[2], values)
+    return values.given[found[2]]
 
 
-def _parent_text(name: str, values: RunValues) -> str:
-    value = values.parent[name.removeprefix(_PARENT)]
+def _given_text(name: str, values: RunValues) -> str:
+    value = values.given[name]
     if value[:1] in (b"{", b"[", b"n"):
         raise SourceShapeError(f"{{{name}}} must be a text, a number or a boolean")
     if not value.startswith(b'"'):
@@ -142,7 +147,7 @@ def placeholder_faults(text: str) -> list[str]:
 
 
 def _fault(name: str, form: str | None) -> str | None:
-    if re.fullmatch(r"parent\.[a-z_][a-z0-9_]*", name):
+    if _GIVEN.fullmatch(name):
         return f"{{{name}}} has no format; leave out :{form}" if form is not None else None
     if name not in _VALUES:
         close = get_close_matches(name, _VALUES, n=1)
