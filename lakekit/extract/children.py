@@ -1,6 +1,7 @@
 """Walks through the pages of each parent, one parent after the other."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.parent import PARENT, RECORD
 from lakekit.contract.endpoint.placeholders import RunValues
-from lakekit.errors import LakekitError
+from lakekit.errors import LakekitError, SourceShapeError
 from lakekit.extract.client import SourceClient
 from lakekit.extract.json_text import is_json
 from lakekit.extract.pages import Page, extract_pages
@@ -23,11 +24,13 @@ class _State(Model):
     """Between two pages. position: the number of the parent, from 0; None behind the last one.
 
     pages: those of the parents before it. within: how to go on within it, if it was begun.
+    parents: digest of all parents.
     """
 
     position: int | None = 0
     pages: int = 0
     within: dict[str, Any] | None = None
+    parents: str = ""
 
 
 def extract_children(
@@ -54,7 +57,10 @@ def extract_children(
     Raises:
         LakekitError: What `extract_pages` raises, with the parent named.
     """
-    state = _State.model_validate(resume) if resume else _State()
+    digest = sha256(b"\n".join(map(_object, parents))).hexdigest()[:32]
+    state = _State.model_validate(resume) if resume else _State(parents=digest)
+    if state.parents != digest:
+        raise SourceShapeError("the parents are others than when the extraction began; start again")
     inner, asked = contract.of_answers, contract.endpoint.parent_fields
     first = len(parents) if state.position is None else state.position
     for number in range(first, len(parents)):
@@ -70,14 +76,15 @@ def extract_children(
             named = _shown({name: parent[name] for name in asked})
             error.args = (f"parent {named}: {error.args[0] if error.args else ''}",)
             raise
-        state = _State(position=number + 1, pages=state.pages + (page.number if page else 0))
+        pages_so_far = state.pages + (page.number if page else 0)
+        state = _State(position=number + 1, pages=pages_so_far, parents=digest)
 
 
 def _page_of(page: Page, parent: Parent, state: _State, number: int, is_last: bool) -> Page:
     so_far = state.pages + page.number
-    after = _State(position=number, pages=state.pages, within=page.resume)
-    if page.last:
-        after = _State(position=None if is_last else number + 1, pages=so_far)
+    within = {"position": number, "pages": state.pages, "within": page.resume}
+    behind = {"position": None if is_last else number + 1, "pages": so_far, "within": None}
+    after = state.model_copy(update=behind if page.last else within)
     return Page(child_lines(parent, page.records), so_far, after.model_dump(mode="json"))
 
 

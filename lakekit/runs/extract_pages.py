@@ -19,7 +19,7 @@ from lakekit.extract import Page, RunLimits, SourceClient, extract_children, ext
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
-from lakekit.landing.parents import landed_parents
+from lakekit.landing.parents import landed_parents, landings_since_child
 from lakekit.landing.writer import (
     LandingWriter,
     Manifest,
@@ -234,8 +234,13 @@ def _parents(run: Run, contract: Contract, store: ObjectStore) -> Parents | None
     key = layout.manifest_key(layout.raw_prefix(run.source.source, table, run.extraction_time))
     if not store.head(key):
         return None
-    manifest = load_manifest(store, key)
-    return landed_parents(store, manifest, endpoint.parent, endpoint.parent_fields)
+    if run.contract(table).endpoint.extract == "full":
+        landings = [load_manifest(store, key)]
+    else:
+        landings = landings_since_child(
+            store, run.source.source, table, contract.contract, run.extraction_time
+        )
+    return landed_parents(store, landings, endpoint.parent, endpoint.parent_fields)
 
 
 def _wait_for_parents(step: ExtractPages, progress: str) -> ExtractPagesResult:

@@ -265,3 +265,45 @@ def test_children_of_each_parent_land_once_or_the_run_fails_and_names_the_parent
 def _pause(error: LakekitError) -> dict[str, Any]:
     seconds = getattr(error, "retry_after_seconds", None)
     return {} if seconds is None else {"retry_after_seconds": seconds}
+
+
+class Moved(Story):
+    """A child of orders of which each run has those that moved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        parent = contract()
+        endpoint = parent.endpoint.model_copy(update={"extract": "incremental"})
+        self.store = MemoryObjectStore()
+        begun(self.store, parent.model_copy(update={"endpoint": endpoint}), child())
+
+
+def test_children_that_failed_are_made_up_for_although_their_parents_have_moved_on() -> None:
+    story = Moved()
+    for hour, order in ((8, 1), (9, 2), (10, 3), (11, 5), (12, 6), (13, 7)):
+        landed(story.store, {"id": order}, hour=hour)
+    landed(story.store, hour=9, endpoint="items")  # the newest that landed
+    landed(story.store, hour=10, endpoint="items")
+    story.store.put("raw/shop/items/20260101_100000/.rejected", b"")
+    story.store.put("raw/shop/orders/20260101_110000/.rejected", b"")
+
+    assert story.landed(story.call()) == expected([3, 6])
+
+
+def test_the_first_extraction_of_a_child_asks_for_all_parents_that_have_landed() -> None:
+    story = Moved()
+    landed(story.store, {"id": 1}, hour=8)
+    landed(story.store, {"id": 2}, hour=12)
+
+    assert story.landed(story.call()) == expected([1, 2])
+
+
+def test_refuses_to_go_on_with_other_parents() -> None:
+    story = Moved()
+    landed(story.store, {"id": 1}, hour=8)
+    landed(story.store, {"id": 2}, hour=12)
+    first = story.call(seconds=0)
+    landed(story.store, hour=9, endpoint="items")
+
+    with pytest.raises(SourceShapeError, match="the parents are others"):
+        story.call(first)
