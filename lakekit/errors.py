@@ -14,6 +14,7 @@ LakekitError
     ├── UnknownSourceError            no such source, endpoint or table
     ├── SourceRejectedError           other 4xx, authentication, a foreign origin
     ├── SourceShapeError              a response lacks what the contract says, or pages loop
+    ├── ParentFailedError             the endpoint that gives the parents of another one failed
     ├── CallBudgetExceededError       the call budget of one run is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── NewerDocumentError            a newer release wrote a document that this one cannot read
@@ -92,6 +93,10 @@ class SourceRejectedError(TerminalError):
 
 class SourceShapeError(TerminalError):
     """A response lacks what the contract says, or its pages loop or are cut short."""
+
+
+class ParentFailedError(TerminalError):
+    """The endpoint whose records are the parents of another one failed in this run."""
 
 
 class CallBudgetExceededError(TerminalError):

@@ -10,6 +10,7 @@ from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
+from lakekit.contract.families import family_faults
 from lakekit.errors import InvalidContractError, UnknownSourceError
 from lakekit.models import Fault, FileModel, parse_yaml
 
@@ -69,8 +70,14 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
 
 
 def check_contracts(folder: Traversable) -> None:
-    """Read all contracts, and check what only a parser of SQL can; see `read_contracts`."""
-    _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
+    """Read all contracts, and check their parents, and what only a parser of SQL can.
+
+    See `read_contracts` for errors.
+    """
+    contracts = _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
+    if faults := family_faults(contracts):
+        shown = (f"{name}.yaml: {fault}" for name, fault in faults.items())
+        raise InvalidContractError("\n".join(shown))
 
 
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:

@@ -2,7 +2,9 @@
 
 from lakekit.extract.client import Answer, RunLimits, SourceClient, SourceRequest
 from lakekit.extract.pages import Page, extract_pages
-from lakekit.extract.steps import (
+from lakekit.extract.walks.children import extract_children
+from lakekit.extract.walks.exports import extract_export
+from lakekit.extract.walks.steps import (
     end_of_window,
     extract_steps,
     values_of_steps,
@@ -12,5 +14,6 @@ from lakekit.extract.steps import (
 
 __all__ = [
     "Answer", "Page", "RunLimits", "SourceClient", "SourceRequest", "end_of_window",
-    "extract_pages", "extract_steps", "values_of_steps", "values_of_windows", "windows_end",
+    "extract_children", "extract_export", "extract_pages", "extract_steps", "values_of_steps",
+    "values_of_windows", "windows_end",
 ]  # fmt: skip

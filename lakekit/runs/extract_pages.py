@@ -1,17 +1,19 @@
 """ExtractPages: land the pages of one endpoint, over as many calls as it takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from math import ceil
 
 from lakekit import layout
 from lakekit.config.source import Source
+from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.incremental import time_text
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import (
     CallBudgetExceededError,
     LandingCorruptError,
+    ParentFailedError,
     SourceThrottledError,
     SourceUnavailableError,
     StorageUnavailableError,
@@ -21,6 +23,7 @@ from lakekit.extract import (
     RunLimits,
     SourceClient,
     end_of_window,
+    extract_children,
     extract_steps,
     values_of_steps,
     values_of_windows,
@@ -29,6 +32,7 @@ from lakekit.extract import (
 from lakekit.extract.call_budget import RunBudget
 from lakekit.extract.pages import endpoint_url
 from lakekit.landing.mark import Mark, Meter, window_mark
+from lakekit.landing.parents import landed_parents, landings_since_child
 from lakekit.landing.watermark import begun_mark
 from lakekit.landing.writer import (
     LandingWriter,
@@ -39,7 +43,7 @@ from lakekit.landing.writer import (
     publish,
 )
 from lakekit.ports import ObjectStore
-from lakekit.runs.documents import Run, read_document, read_run
+from lakekit.runs.documents import FailureRecord, Run, read_document, read_run
 from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
 # What one more page and the last object may need, in addition to the source's own time-out.
@@ -51,10 +55,13 @@ PAUSE_SECONDS = {SourceThrottledError: 30, SourceUnavailableError: 10}
 # Waits one after the other that may bring no page, and the longest one.
 MOST_WAITS = 5
 LONGEST_WAIT_SECONDS = 24 * 3600
+# For the endpoint that gives the parents: the first wait, which doubles, and the longest.
+PARENT_WAIT_SECONDS = (10, 300)
 
 # Progress is kept so often: a call that is killed costs no more than the pages of this time.
 CHECKPOINT_SECONDS = 120.0
 
+Parents = tuple[Mapping[str, bytes], ...]
 NewClient = Callable[[Source, RunLimits], SourceClient]
 
 
@@ -70,7 +77,10 @@ def extract_pages(
     A landing that stands already at this endpoint and time is the result. Progress is taken up
     whether the caller knows of it or not, so that a repeated call neither loses nor doubles.
 
+    A child waits for the endpoint that gives its parents.
+
     Raises:
+        ParentFailedError: That endpoint failed in this run.
         LandingCorruptError: Something else landed at this endpoint and time.
         WatermarkMismatchError: The contract has another watermark than the one that is stored; and
             what `lakekit.extract.extract_pages` raises, without the secrets of the source.
@@ -80,6 +90,9 @@ def extract_pages(
     prefix = layout.raw_prefix(run.source.source, step.endpoint, run.extraction_time)
     if store.head(layout.manifest_key(prefix)):
         return _landed_before(store, prefix, endpoint_url(run.source, contract.endpoint), run)
+    parents = _parents(run, contract, store)
+    if parents is None:
+        return _wait_for_parents(step, layout.progress_key(prefix, run.run_id))
     budget = RunBudget(store, run.run_id, run.source.call_budget)
     limits = RunLimits(
         budget.count_request,
@@ -90,7 +103,7 @@ def extract_pages(
     values = RunValues(run.started_at, run.extraction_time, environment)
     try:
         extraction = _Extraction(step, run, store, prefix, client)
-        return extraction.go_on(values, remaining_seconds)
+        return extraction.go_on(values, remaining_seconds, parents)
     except Exception as error:
         mended = client.redacted_error(error)
         if mended is error:
@@ -119,7 +132,7 @@ class _Extraction:
         self._resume = found.resume if found else None
         self._writer = LandingWriter(store, prefix, parts=found.parts if found else ())
         incremental = self._contract.endpoint.incremental
-        if run.window:
+        if incremental and run.window:
             begun: Mark | None = window_mark(run.window[0])
         else:
             begun = begun_mark(self._contract, run.watermark(step.endpoint))
@@ -128,16 +141,17 @@ class _Extraction:
         self._meter = Meter(self._mark, run.started_at) if self._mark and is_measured else None
 
     def go_on(
-        self, values: RunValues, remaining_seconds: Callable[[], float]
+        self, values: RunValues, remaining_seconds: Callable[[], float], parents: Parents
     ) -> ExtractPagesResult:
-        run, contract = self._run, self._contract
+        run = self._run
         reserve = RESERVE_SECONDS + run.source.timeout_seconds
         kept_at = remaining_seconds()
         steps = self._steps(values)
         try:
-            resume = self._client.restore(self._resume)
-            for page in extract_steps(run.source, contract, self._client, steps, resume=resume):
+            for page in self._pages_of(steps, parents):
                 self._keep(page)
+                if page.wait_seconds:
+                    return self._pause(page.wait_seconds)
                 left = remaining_seconds()
                 if page.last:
                     continue
@@ -161,6 +175,13 @@ class _Extraction:
         if incremental and window:
             return values_of_windows(incremental, *window, values)
         return values_of_steps(incremental, self._mark.since if self._mark else "", values)
+
+    def _pages_of(self, steps: Sequence[RunValues], parents: Parents) -> Iterator[Page]:
+        source, contract, client = self._run.source, self._contract, self._client
+        resume = client.restore(self._resume)
+        if contract.endpoint.parent:
+            return extract_children(source, contract, client, steps[0], parents, resume=resume)
+        return extract_steps(source, contract, client, steps, resume=resume)
 
     def _keep(self, page: Page) -> None:
         self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
@@ -238,6 +259,44 @@ class _Extraction:
         if self._store.head(self._key) is None:
             return None
         return read_document(self._store, self._key, Progress)
+
+
+def _parents(run: Run, contract: Contract, store: ObjectStore) -> Parents | None:
+    """Return the parents of a child, none for another endpoint; None if they have not landed yet.
+
+    Raises:
+        ParentFailedError: They will not land in this run.
+    """
+    endpoint = contract.endpoint
+    if endpoint.parent is None or endpoint.parent.table is None:
+        return endpoint.parent.listed if endpoint.parent else ()
+    table = run.contract(endpoint.parent.table).contract
+    failure = layout.failure_key(run.run_id, table)
+    if store.head(failure):
+        error = read_document(store, failure, FailureRecord).error
+        raise ParentFailedError(f"{table}, whose records are the parents, failed with {error}")
+    key = layout.manifest_key(layout.raw_prefix(run.source.source, table, run.extraction_time))
+    if not store.head(key):
+        return None
+    if run.contract(table).endpoint.extract == "full":
+        landings = [load_manifest(store, key)]
+    else:
+        landings = landings_since_child(
+            store, run.source.source, table, contract.contract, run.extraction_time
+        )
+    return landed_parents(store, landings, endpoint.parent, endpoint.parent_fields)
+
+
+def _wait_for_parents(step: ExtractPages, progress: str) -> ExtractPagesResult:
+    waits = step.continuation.parent_waits if step.continuation else 0
+    first, longest = PARENT_WAIT_SECONDS
+    after = Continuation(
+        progress=progress,
+        pages=0,
+        wait_seconds=min(first * 2 ** min(waits, 10), longest),
+        parent_waits=waits + 1,
+    )
+    return ExtractPagesResult(endpoint=step.endpoint, done=False, continuation=after)
 
 
 def _landed_before(store: ObjectStore, prefix: str, url: str, run: Run) -> ExtractPagesResult:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
+from lakekit.contract.families import parents_first
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.landing.watermark import Watermark, read_watermark
 from lakekit.ports import ObjectStore
@@ -19,10 +20,11 @@ def start_run(
 
     Raises:
         UnknownSourceError: No contract names the source.
+        InvalidContractError: A contract has no parent, or is its own.
         InvalidStepInputError: The run id was used before by another execution; or the table of a
             backfill cannot be asked for a window.
     """
-    pinned = tuple(contracts)
+    pinned = parents_first(tuple(contracts))
     if not pinned:
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
     request = step.request
@@ -53,6 +55,7 @@ def start_run(
         )
     if request.extract:
         store.put(layout.started_key(step.source), step.run_id.encode())
+    # Those that wait for their parents come behind them: only some are extracted at once.
     return StartRunResult(endpoints=_asked(run.contracts, request))
 
 

@@ -69,12 +69,14 @@ class Continuation(StepModel):
 
     wait_seconds: before the next call, as the source wants it.
     waits: how many waits there were one after the other without a page.
+    parent_waits: how many for the endpoint that gives the parents.
     """
 
     progress: Key
     pages: Annotated[int, Field(ge=0)]
     wait_seconds: Annotated[int, Field(ge=0)] = 0
     waits: Annotated[int, Field(ge=0)] = 0
+    parent_waits: Annotated[int, Field(ge=0)] = 0
 
 
 class ExtractPages(OfRun):

@@ -8,12 +8,20 @@ import pytest
 from requests.structures import CaseInsensitiveDict
 
 from lakekit.config.source import Source
-from lakekit.contract.contract import load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.contract.endpoint import Endpoint, paginators
 from lakekit.contract.endpoint import answer as answers
+from lakekit.contract.endpoint.export import Export
 from lakekit.contract.endpoint.incremental import Incremental, WatermarkType
+from lakekit.contract.endpoint.parent import Parents
 from lakekit.contract.endpoint.placeholders import FORMATS, placeholder_faults
-from lakekit.extract import Answer, SourceRequest, extract_pages
+from lakekit.extract import (
+    Answer,
+    SourceRequest,
+    extract_children,
+    extract_export,
+    extract_pages,
+)
 from tests.docs.pages import ROOT, read, snippets
 from tests.unit.extract.conftest import VALUES
 
@@ -112,6 +120,47 @@ def test_a_recipe_reads_an_api_of_its_kind(name: str) -> None:
     assert [each[contract.keys[0]] for each in records] in ([1, 2], ["a", "b"])
 
 
+def contract_of_the_page(name: str) -> Contract:
+    found = [text for text in ENDPOINTS.split("```") if f"\ncontract: {name}\n" in text]
+    return load_contract(found[0].removeprefix("yaml\n"))
+
+
+def test_the_child_endpoint_of_the_page_reads_the_items_of_each_order() -> None:
+    api = Api(
+        [
+            ("GET /orders/7/items", {"items": [{"sku": "a"}], "next": "c"}, {}),
+            ("GET /orders/7/items?cursor=c", {"items": [{"sku": "b"}], "next": None}, {}),
+            ("GET /orders/8/items", {"items": [], "next": None}, {}),
+        ]
+    )
+    parents = [{"id": b"7", "placed_at": b'"x"'}, {"id": b"8", "placed_at": b"null"}]
+
+    pages = extract_children(SOURCE, contract_of_the_page("order_items"), api, VALUES, parents)  # type: ignore[arg-type]
+
+    assert [record for page in pages for record in page.records] == [
+        b'{"parent":{"id":7,"placed_at":"x"},"record":{"sku": "a"}}',
+        b'{"parent":{"id":7,"placed_at":"x"},"record":{"sku": "b"}}',
+    ]
+    assert api.script == []
+
+
+def test_the_export_of_the_page_is_created_followed_and_downloaded() -> None:
+    file = "https://files.shop.example/1.csv?sig=x"
+    api = Api(
+        [
+            ("POST /exports {", {"id": 5}, {}),
+            ("GET /exports/5", {"status": "running"}, {}),
+            ("GET /exports/5", {"status": "finished", "files": [{"url": file}]}, {}),
+            (f"GET {file}", b"id,total\n1,2.50\n", {}),
+        ]
+    )
+
+    pages = [*extract_export(SOURCE, contract_of_the_page("order_dump"), api, VALUES)]  # type: ignore[arg-type]
+
+    assert [page.wait_seconds for page in pages] == [30, 30, 0]
+    assert [*pages[-1].records] == [b'{"id":1,"total":2.50}']
+
+
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_without_its_paginator_a_recipe_does_not_take_one_page_for_all(name: str) -> None:
     contract = RECIPES[name]
@@ -153,6 +202,8 @@ def test_the_tables_have_every_field() -> None:
     assert {*paginators.Total.model_fields} <= described("Totals")
     assert formats - described("Answers") == {"format"}
     assert {*Incremental.model_fields, *get_args(WatermarkType)} <= described("Incremental")
+    assert {f"parent.{name}" for name in Parents.model_fields} <= described("Child endpoints")
+    assert {f"export.{name}" for name in Export.model_fields} <= described("Exports")
     assert {"body.json", "body.form", "body.graphql.query"} <= described("Bodies")
 
 

@@ -138,6 +138,63 @@ schema: [{name: id, type: bigint}, {name: region, type: string}]
 history: {keys: [id, region], delete_scope: [region], max_deleted_ratio: 0.1}
 """
 )
+ITEMS = load_contract(
+    """
+contract: items
+source: shop
+endpoint:
+  path: "/orders/{parent.id}/items"
+  parent: {table: orders, fields: {id: $.id}, max_parents: 10, absent_parents: skip}
+schema: [{name: order_id, type: bigint, from: $.parent.id}]
+history: {keys: [order_id]}
+"""
+)
+REGIONS = load_contract(
+    """
+contract: regions
+source: shop
+endpoint: {path: "/regions/{parent.code}", parent: {values: [{code: eu}, {code: 7}]}}
+schema: [{name: code, type: string, from: $.parent.code}]
+history: {keys: [code]}
+"""
+)
+DUMPS = load_contract(
+    """
+contract: dumps
+source: shop
+endpoint:
+  path: /exports
+  body: {json: {table: orders}}
+  response: {format: csv}
+  export:
+    id_path: $.id
+    status_path: "/exports/{export.id}"
+    state_path: $.state
+    done: [ready, true, 2]
+    failed: [failed]
+    files_path: $.files[*].url
+    files_origin: https://files.example
+    poll_seconds: 60
+    deadline_minutes: 90
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
+FEEDS = load_contract(
+    """
+contract: feeds
+source: shop
+endpoint:
+  path: /feeds
+  export:
+    status_url_path: $.href
+    state_path: $.state
+    done: [ready]
+    download_path: /feeds/latest
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
 PART = Part(
     key=f"{FOLDER}part-00000.ndjson.gz", rows=2, bytes=90, sha256="a" * 64, uncompressed_bytes=120
 )
@@ -168,8 +225,8 @@ JOB = {
 DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
-        contracts=(ORDERS, CLIENTS), origin="schedule", watermarks=(WATERMARK,),
-        window=(SIX, NOON),
+        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS, DUMPS, FEEDS), origin="schedule",
+        watermarks=(WATERMARK,), window=(SIX, NOON),
     ),
     Claim(
         run_id="r-1", leased_at=NOON, deferred=("clients",), waiting=("carts",),

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from lakekit.contract.endpoint.export import export_faults
 from lakekit.contract.endpoint.incremental import incremental_faults
+from lakekit.contract.endpoint.parent import parent_faults
 from lakekit.contract.endpoint.paths import Every, path_steps
 from lakekit.models import Fault, child
 
@@ -36,6 +38,8 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
         _following_faults(endpoint, paginator),
         _format_faults(endpoint, paginator),
         incremental_faults(endpoint),
+        parent_faults(endpoint),
+        export_faults(endpoint),
     )
     for fault in found:
         yield Fault(("endpoint", *fault.path), fault.message)

@@ -1,13 +1,16 @@
 """Placeholders in what is asked of a source: `{run.started_at}`, `{environment}` and the like."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator
+
+from lakekit.errors import SourceShapeError
 
 # Doubled braces are those of the text itself: {{name}} is {name}. Other braces are text.
 _PLACEHOLDER = re.compile(r"\{(\{[^{}]*\})\}|\{([A-Za-z_][\w.]*)(?::([^{}]*))?\}")
@@ -36,6 +39,8 @@ class RunValues:
 
     incremental: `watermark`, or `window.start` and `window.end`, where the endpoint has them.
     watermark_format: that of a time without one of its own.
+    given: the JSON text of each that a source has given, by its whole name: fields of a parent, the
+    id of an export.
     """
 
     started_at: datetime
@@ -43,6 +48,11 @@ class RunValues:
     environment: str
     incremental: Mapping[str, datetime | str] = field(default_factory=dict)
     watermark_format: str = "iso"
+    given: Mapping[str, bytes] = field(default_factory=dict)
+
+    def with_given(self, given: Mapping[str, bytes]) -> Self:
+        """Return the values with others that a source has given."""
+        return replace(self, given=given)
 
 
 _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
@@ -54,10 +64,19 @@ _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "window.end": lambda values: values.incremental["window.end"],
 }
 _NO_TIMES = ("environment",)
+_GIVEN = re.compile(r"parent\.[a-z_][a-z0-9_]*|export\.id")
 
 
-def fill(text: str, values: RunValues) -> str:
+def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> str:
     """Return a text with its placeholders replaced.
+
+    Args:
+        text: The text.
+        values: What they stand for.
+        quoted: What is done to what a source has given, which may hold any characters.
+
+    Raises:
+        SourceShapeError: What it has given is no text, number or boolean, or is empty.
 
     Example:
         >>> now = datetime(2026, 1, 31, 6, 30, tzinfo=UTC)
@@ -69,6 +88,8 @@ def fill(text: str, values: RunValues) -> str:
     def value_of(found: re.Match[str]) -> str:
         if found[1]:
             return found[1]
+        if _GIVEN.fullmatch(found[2]):
+            return quoted(_given_text(found[2], values))
         value = _VALUES[found[2]](values)
         usual = values.watermark_format if found[2] == "watermark" else "iso"
         return value if isinstance(value, str) else FORMATS[found[3] or usual](value)
@@ -76,13 +97,36 @@ def fill(text: str, values: RunValues) -> str:
     return _PLACEHOLDER.sub(value_of, text)
 
 
-def placeholder_faults(text: str) -> list[str]:
-    """Return what is wrong with the placeholders of a text."""
-    return [
-        fault
-        for found in _PLACEHOLDER.finditer(text)
-        if not found[1] and (fault := _fault(found[2], found[3]))
-    ]
+def given_value(text: str, values: RunValues) -> bytes | None:
+    """Return the JSON text of what was given if a text is its placeholder alone, else None.
+
+    Example:
+        >>> now = datetime(2026, 1, 31, tzinfo=UTC)
+        >>> values = RunValues(now, now, "dev", {"parent.id": b"7"})
+        >>> given_value("{parent.id}", values), given_value("no. {parent.id}", values)
+        (b'7', None)
+    """
+    found = _PLACEHOLDER.fullmatch(text)
+    if not found or found[1] or not _GIVEN.fullmatch(found[2]):
+        return None
+    _given_text(found[2], values)
+    return values.given[found[2]]
+
+
+def _given_text(name: str, values: RunValues) -> str:
+    value = values.given[name]
+    if value[:1] in (b"{", b"[", b"n"):
+        raise SourceShapeError(f"{{{name}}} must be a text, a number or a boolean")
+    if not value.startswith(b'"'):
+        return value.decode()
+    try:
+        text = str(json.loads(value, strict=False))
+        text.encode()
+    except ValueError:
+        raise SourceShapeError(f"{{{name}}} is a text that UTF-8 cannot hold") from None
+    if not text:
+        raise SourceShapeError(f"{{{name}}} is empty")
+    return text
 
 
 def placeholders_in(value: Any) -> Iterator[tuple[str, str | None]]:
@@ -101,7 +145,18 @@ def placeholders_in(value: Any) -> Iterator[tuple[str, str | None]]:
             yield from placeholders_in(each)
 
 
+def placeholder_faults(text: str) -> list[str]:
+    """Return what is wrong with the placeholders of a text."""
+    return [
+        fault
+        for found in _PLACEHOLDER.finditer(text)
+        if not found[1] and (fault := _fault(found[2], found[3]))
+    ]
+
+
 def _fault(name: str, form: str | None) -> str | None:
+    if _GIVEN.fullmatch(name):
+        return f"{{{name}}} has no format; leave out :{form}" if form is not None else None
     if name not in _VALUES:
         close = get_close_matches(name, _VALUES, n=1)
         hint = f"did you mean {{{close[0]}}}?" if close else f"known are {_list(_VALUES)}"

@@ -208,3 +208,26 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
 
 def test_reports_a_file_that_is_not_there() -> None:
     assert "No such file" in check(Path("nowhere.yaml")).stderr
+
+
+CHILD = """
+contract: {name}
+source: shop
+endpoint: {{path: "/orders/{{parent.id}}/items", parent: {{table: {table}, fields: {{id: $.id}}}}}}
+schema: [{{name: id, type: bigint, from: $.parent.id}}]
+history: {{keys: [id]}}
+"""
+
+
+def test_reports_parents_that_there_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "contracts"
+    folder.mkdir()
+    orders, items, taxes = (folder / f"{name}.yaml" for name in ("orders", "items", "taxes"))
+    items.write_text(CHILD.format(name="items", table="orders"))
+    taxes.write_text(CHILD.format(name="taxes", table="taxes"))
+
+    assert "there is no contract 'orders'" in check(items).stderr
+    assert "'taxes' is among its own parents" in check(taxes).stderr
+
+    orders.write_text("contract: orders\nsource: shop\n")  # has faults of its own
+    assert check(items).stdout == f"{items}: ok\n"

@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.errors import InvalidContractError, InvalidStepInputError, UnknownSourceError
 from lakekit.runs.documents import read_run
 from lakekit.runs.start_run import start_run
 from lakekit.steps.functions import StartRun, StartRunResult
 from tests.fakes import MemoryObjectStore
-from tests.unit.runs.kit import NOON, SOURCE, contract
+from tests.unit.runs.kit import NOON, SOURCE, child, contract
 
 
 class Story:
@@ -87,3 +87,17 @@ def test_a_run_that_extracts_leaves_a_sign_for_the_sweeper(story: Story) -> None
     other = Story()
     other.start()
     assert other.store.head("watch/started/shop") is not None
+
+
+def test_extracts_parents_before_their_children(story: Story) -> None:
+    story.contracts = (child(), *story.contracts)
+
+    assert story.start().endpoints == ("orders", "clients", "items")
+
+
+def test_starts_no_run_whose_children_would_wait_for_ever(story: Story) -> None:
+    story.contracts = (child(table="items"),)
+
+    with pytest.raises(InvalidContractError, match="'items' is among its own parents"):
+        story.start()
+    assert not story.store.objects

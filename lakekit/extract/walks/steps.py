@@ -10,7 +10,21 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.incremental import TIME_FORMATS, Incremental, earlier, value_of
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.extract.client import SourceClient
-from lakekit.extract.pages import Page, begin_again, extract_pages
+from lakekit.extract.pages import Page, extract_pages
+from lakekit.extract.walks.exports import extract_export
+from lakekit.models import Model
+
+
+class _State(Model):
+    """Between two pages. position: None behind the last one. step: its number, from 0.
+
+    pages: those of the steps before it. within: how to go on within it, if it was begun.
+    """
+
+    position: int | None = 0
+    step: int = 0
+    pages: int = 0
+    within: dict[str, Any] | None = None
 
 
 class _Windows(Sequence[RunValues]):
@@ -82,20 +96,22 @@ def extract_steps(
     *,
     resume: dict[str, Any] | None = None,
 ) -> Iterator[Page]:
-    """Yield the pages of all steps, one step after the other; see `extract_pages`.
+    """Yield the pages of all steps, or of an export for each; see `extract_pages`.
 
     A page is the last one if it is that of the last step.
     """
-    state = dict(resume or {})
-    at, before = state.pop("step", 0), state.pop("pages_before", 0)
-    inner = state or None
-    for number in range(at, len(steps)):
-        own = 0
-        for page in extract_pages(source, contract, client, steps[number], resume=inner):
-            own, after = page.number, page.resume | {"step": number, "pages_before": before}
-            if page.last and number + 1 < len(steps):
-                after = begin_again(contract, client) | {
-                    "step": number + 1, "pages_before": before + own,
-                }  # fmt: skip
-            yield Page(page.records, before + own, after)
-        before, inner = before + own, None
+    state = _State.model_validate(resume) if resume else _State()
+    pages_of = extract_export if contract.endpoint.export else extract_pages
+    first = len(steps) if state.position is None else state.step
+    for number in range(first, len(steps)):
+        before, page = state.pages, None
+        for page in pages_of(source, contract, client, steps[number], resume=state.within):
+            within = {"step": number, "pages": before, "within": page.resume}
+            behind = {"step": number + 1, "pages": before + page.number, "within": None}
+            if page.last and number + 1 == len(steps):
+                behind["position"] = None
+            after = state.model_copy(update=behind if page.last else within)
+            yield Page(
+                page.records, before + page.number, after.model_dump(mode="json"), page.wait_seconds
+            )
+        state = _State(step=number + 1, pages=before + (page.number if page else 0))
