@@ -164,10 +164,10 @@ class _Extraction:
             return self._wait(error)
         except CallBudgetExceededError:
             # What is whole lands, or a long pause would never be made up for.
-            whole = (self._resume or {}).get("step", 0)
-            if not whole or run.window:
+            until = self._end_of_whole(steps)
+            if until is None:
                 raise
-            return self._finish(end_of_window(steps[whole - 1]))
+            return self._finish(until)
         return self._finish(run.window[1] if run.window else windows_end(run.started_at))
 
     def _steps(self, values: RunValues) -> Sequence[RunValues]:
@@ -175,6 +175,14 @@ class _Extraction:
         if incremental and window:
             return values_of_windows(incremental, *window, values)
         return values_of_steps(incremental, self._mark.since if self._mark else "", values)
+
+    def _end_of_whole(self, steps: Sequence[RunValues]) -> datetime | None:
+        """Return where the last window ends that is whole, if the watermark moves to it."""
+        incremental, whole = self._contract.endpoint.incremental, (self._resume or {}).get("step")
+        if not (incremental and incremental.window and self._mark and whole) or self._run.window:
+            return None
+        until = end_of_window(steps[whole - 1])
+        return until if until > datetime.fromisoformat(self._mark.since) else None
 
     def _pages_of(self, steps: Sequence[RunValues], parents: Parents) -> Iterator[Page]:
         source, contract, client = self._run.source, self._contract, self._client

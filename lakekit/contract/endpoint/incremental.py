@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from lakekit.contract.endpoint.paths import ValuePath, path_steps
-from lakekit.contract.endpoint.placeholders import placeholders_in
+from lakekit.contract.endpoint.placeholders import placeholders_in, request_placeholders
 from lakekit.contract.endpoint.request import as_text
 from lakekit.models import Fault, Model
 
@@ -20,7 +20,6 @@ TIME_FORMATS = {"timestamp": "iso", "date": "date", "unix": "unix", "unix_ms": "
 WINDOWS = "window"
 MOST_CHARACTERS = 1000
 _WINDOW_NAMES = ("window.start", "window.end")
-_TEMPLATES = ("path", "params", "headers")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,9})?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # From the year 1 to 9999.
@@ -181,7 +180,10 @@ class Incremental(Model):
 
 def incremental_faults(endpoint: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield what of an endpoint does not go together with what is incremental in it."""
-    used = dict(_used(endpoint))
+    used: dict[str, str | None] = {}
+    for name, form in request_placeholders(endpoint):
+        if name == "watermark" or name in _WINDOW_NAMES:
+            used[name] = used.get(name) or form
     if "incremental" not in endpoint:
         if used:
             must = "give the endpoint incremental: {…}, which says where it begins"
@@ -232,24 +234,6 @@ def _use_faults(parts: Mapping[str, Any], used: Mapping[str, str | None]) -> Ite
         kind = parts.get("type")
         if kind in ("number", "text") and used.get("watermark"):
             yield _in("type", f"a {kind} has no format; write {{watermark}}")
-
-
-def _used(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """Yield the placeholders of a request that need something incremental, with their formats."""
-    body = _mapping(endpoint.get("body"))
-    graphql = _mapping(body.get("graphql"))
-    following = _mapping(_mapping(endpoint.get("paginator")).get("following"))
-    places = [
-        *(endpoint.get(name) for name in _TEMPLATES), body.get("json"), body.get("form"),
-        graphql.get("variables"), *following.values(),
-    ]  # fmt: skip
-    for name, form in placeholders_in(places):
-        if name == "watermark" or name in _WINDOW_NAMES:
-            yield name, form
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _braced(names: Any) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from lakekit.contract.endpoint.paths import ValuePath, path_steps
-from lakekit.contract.endpoint.placeholders import placeholders_in
+from lakekit.contract.endpoint.placeholders import placeholders_in, request_placeholders
 from lakekit.contract.endpoint.request import as_text
 from lakekit.models import Fault, Model, Name, child
 
@@ -80,7 +80,7 @@ class Parents(Model):
 
 def asked_fields(endpoint: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields of a parent that are in the requests of an endpoint, each once."""
-    names = (name for name, _ in placeholders_in(_templates(endpoint)))
+    names = (name for name, _ in request_placeholders(endpoint))
     found = [name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)]
     return tuple(dict.fromkeys(found))
 
@@ -128,16 +128,3 @@ def _names(parent: Mapping[str, Any]) -> set[str] | None:
     values = parent.get("values")
     first = child(values, 0) if isinstance(values, list) else next(iter(values or ()), None)
     return {*first} if isinstance(first, Mapping) else None
-
-
-def _templates(endpoint: Mapping[str, Any]) -> list[Any]:
-    body = _mapping(endpoint.get("body"))
-    following = _mapping(_mapping(endpoint.get("paginator")).get("following"))
-    return [
-        endpoint.get("path"), endpoint.get("params"), body.get("json"), body.get("form"),
-        _mapping(body.get("graphql")).get("variables"), *following.values(),
-    ]  # fmt: skip
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -145,6 +145,23 @@ def placeholders_in(value: Any) -> Iterator[tuple[str, str | None]]:
             yield from placeholders_in(each)
 
 
+def request_placeholders(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """Yield the placeholders, with their formats, of all requests that an endpoint says."""
+    body, export = (_mapping(endpoint.get(name)) for name in ("body", "export"))
+    following = _mapping(_mapping(endpoint.get("paginator")).get("following"))
+    yield from placeholders_in(
+        [
+            endpoint.get("path"), endpoint.get("params"), endpoint.get("headers"),
+            body.get("json"), body.get("form"), _mapping(body.get("graphql")).get("variables"),
+            *following.values(), export.get("status_path"), export.get("download_path"),
+        ]
+    )  # fmt: skip
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def placeholder_faults(text: str) -> list[str]:
     """Return what is wrong with the placeholders of a text."""
     return [

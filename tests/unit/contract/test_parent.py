@@ -82,6 +82,18 @@ def test_refuses_what_does_not_go_together(parent: str, path: str, more: str, fa
     assert fault in str(refused.value)
 
 
+def test_refuses_a_child_that_is_incremental() -> None:
+    more = (
+        ", params: {since: '{watermark}'}, extract: incremental, "
+        "incremental: {watermark: $.at, start: 2026-01-01}"
+    )
+
+    with pytest.raises(InvalidContractError) as refused:
+        child(more=more)
+
+    assert "endpoint.parent: a child asks for everything of a parent" in str(refused.value)
+
+
 def test_a_stored_contract_is_read_again() -> None:
     for each in (child(), child("{values: [{id: 1}]}")):
         assert Contract.model_validate_json(each.model_dump_json(by_alias=True)) == each

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lakekit import layout
 from lakekit.config.source import Source
-from lakekit.contract.contract import load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import LakekitError, SourceThrottledError, SourceUnavailableError
 from lakekit.extract import Answer, RunLimits, SourceRequest
 from lakekit.landing.writer import load_manifest
@@ -38,6 +38,13 @@ history: {keys: [id]}
 FAULT = st.sampled_from(
     [None, None, None, SourceThrottledError("429", 5), SourceUnavailableError("503")]
 )
+
+
+INCREMENTAL = CONTRACT.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+INCREMENTAL["endpoint"] |= {
+    "body": {"json": {"from": "{window.start}", "to": "{window.end}"}}, "extract": "incremental",
+    "incremental": {"window": {"hours": 2}, "start": "2026-01-01T07:00:00Z"},
+}  # fmt: skip
 
 
 class Exports(Api):
@@ -104,3 +111,48 @@ def test_whatever_fails_and_pauses_each_file_lands_once(
     assert [json.loads(line)["id"] for line in lines] == expected
     assert (api.created, result.pages) == (1, files)
     assert store.head(layout.pending_key("raw/shop/orders/20260101_120000/"))
+
+
+class Windows(Api):
+    """An export for each window, with one record for each of its hours; ready when asked twice."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.windows: list[tuple[int, int]] = []
+        self.polls = 0
+
+    def __call__(self, source: Source, limits: RunLimits) -> "Windows":
+        return self
+
+    def send(self, request: SourceRequest) -> Answer:
+        return Answer(request.url, 200, {}, json.dumps(self._answer(request)).encode())
+
+    def _answer(self, request: SourceRequest) -> Any:
+        if request.body:
+            asked = json.loads(request.body)
+            self.windows.append((int(asked["from"][11:13]), int(asked["to"][11:13])))
+            return {"id": len(self.windows)}
+        if "/exports/" in request.url:
+            self.polls += 1
+            number = request.url.rpartition("/")[2]
+            is_ready = self.polls % 2 == 0
+            return {"state": "ready" if is_ready else "new", "files": [f"/f/{number}"]}
+        begin, end = self.windows[int(request.url.rpartition("/")[2]) - 1]
+        return [{"id": hour} for hour in range(begin, end)]
+
+
+def test_each_window_of_an_incremental_endpoint_is_an_export_of_its_own() -> None:
+    api, store = Windows(), MemoryObjectStore()
+    begun(store, Contract.model_validate(INCREMENTAL))
+    step = ExtractPages(run_id="r", source="shop", endpoint="orders")
+    calls = 0
+    while not (result := extract_pages(step, store, api, lambda: 1000.0)).done:  # type: ignore[arg-type]
+        step, calls = step.model_copy(update={"continuation": result.continuation}), calls + 1
+
+    manifest = load_manifest(store, str(result.manifest))
+    lines = [x for p in manifest.parts for x in gzip.decompress(store.get(p.key)).splitlines()]
+    assert api.windows == [(7, 9), (9, 11), (11, 12)]
+    assert [json.loads(line)["id"] for line in lines] == [*range(7, 12)]
+    assert calls == 6  # created, and not ready, for each window
+    assert manifest.watermark
+    assert manifest.watermark.until == "2026-01-01T12:00:00Z"

@@ -356,6 +356,16 @@ def test_without_a_whole_window_the_end_of_the_budget_is_an_error(incremental: s
         runs.land("a", at(5))
 
 
+def test_the_end_of_the_budget_is_an_error_where_only_what_lies_behind_was_asked_for() -> None:
+    incremental = WINDOW.replace("start", "look_back_seconds: 14400, start")
+    runs = Runs(feed_of(1, 3, 5), feed_contract(incremental))
+    runs.complete("a", runs.land("a", at(6)))
+    runs.feed.faults[len(runs.feed.asked) + 2] = CallBudgetExceededError("the budget is used up")
+
+    with pytest.raises(CallBudgetExceededError):
+        runs.land("b", at(7))
+
+
 def test_a_landing_behind_a_hole_leaves_the_watermark() -> None:
     runs = Runs(feed_of(1, 3), feed_contract(WINDOW))
     runs.complete("a", runs.land("a", at(4)))
