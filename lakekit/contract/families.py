@@ -1,6 +1,6 @@
 """Contracts whose endpoints are asked once for each record of another one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError
@@ -33,6 +33,16 @@ def parents_first(contracts: Sequence[Contract]) -> tuple[Contract, ...]:
         raise InvalidContractError("\n".join(f"{name}: {fault}" for name, fault in faults.items()))
     known = {contract.contract: contract for contract in contracts}
     return tuple(sorted(contracts, key=lambda each: len([*_parents(each, known)])))
+
+
+def with_children(names: Collection[str], contracts: Sequence[Contract]) -> tuple[str, ...]:
+    """Return names with those of their children, and of theirs, in the order of the contracts."""
+    known = {contract.contract: contract for contract in contracts}
+    return tuple(
+        name
+        for name, contract in known.items()
+        if name in names or any(p.contract in names for p in _parents(contract, known))
+    )
 
 
 def _parents(contract: Contract, known: Mapping[str, Contract]) -> Iterator[Contract]:

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Literal
 
 from lakekit import layout
+from lakekit.landing.writer import load_manifest
 from lakekit.models import Model
 from lakekit.ports import Flow, ObjectStore
 from lakekit.runs.documents import Run, read_optional
@@ -121,5 +122,8 @@ def _has_landed(backfill: Backfill, store: ObjectStore, run_id: str) -> bool:
 
 def _is_landed(store: ObjectStore, run: Run, endpoint: str) -> bool:
     prefix = layout.raw_prefix(run.source.source, endpoint, run.extraction_time)
-    is_rejected = store.head(layout.rejected_key(prefix)) is not None
-    return store.head(layout.manifest_key(prefix)) is not None and not is_rejected
+    key = layout.manifest_key(prefix)
+    if store.head(key) is None or store.head(layout.rejected_key(prefix)) is not None:
+        return False
+    # Another run may have landed there, if both began in the same second.
+    return load_manifest(store, key).run_id == run.run_id

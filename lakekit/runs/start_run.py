@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
-from lakekit.contract.families import parents_first
+from lakekit.contract.families import parents_first, with_children
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.landing.watermark import Watermark, read_watermark
 from lakekit.ports import ObjectStore
@@ -70,7 +70,11 @@ def _refuse_wrong_window(step: StartRun) -> None:
 
 
 def _asked(contracts: Sequence[Contract], request: LoadRequest) -> tuple[str, ...]:
-    """Return the endpoints that are extracted: of a backfill, those that it names or can ask."""
+    """Return the endpoints that are extracted.
+
+    Of a backfill they are those that it names or can ask, and their children: later runs look for
+    parents behind the newest landing of a child, where these may not be.
+    """
     if not request.extract:
         return ()
     if request.window is None:
@@ -84,7 +88,7 @@ def _asked(contracts: Sequence[Contract], request: LoadRequest) -> tuple[str, ..
     found = request.endpoints or tuple(name for name, fault in faults.items() if not fault)
     if not found:
         raise InvalidStepInputError(f"{request.source}: no endpoint has incremental.window")
-    return found
+    return with_children(found, contracts)
 
 
 def backfill_fault(contract: Contract) -> str | None:

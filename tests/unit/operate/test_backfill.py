@@ -11,7 +11,7 @@ from lakekit.operate.backfill import Backfill, Chunk, run_backfill
 from lakekit.runs.start_run import start_run
 from lakekit.steps.functions import StartRun
 from tests.unit.runs.feed import WINDOW, Feed, Runs, at, feed_contract
-from tests.unit.runs.kit import NOON, SOURCE
+from tests.unit.runs.kit import NOON, SOURCE, child
 
 
 class Story:
@@ -118,6 +118,41 @@ def test_a_window_of_a_backfill_is_not_taken_for_one_that_landed_in_the_same_sec
 
     with pytest.raises(LandingCorruptError, match="landed here in the same second; start again"):
         runs.extract("b")
+
+
+def test_a_chunk_that_failed_because_of_a_landing_in_its_second_is_asked_for_again() -> None:
+    story = Story()
+    start = story.extract
+    taken: list[str] = []
+
+    def overtaken(run_id: str, request: dict[str, Any]) -> None:
+        if not taken:
+            taken.append(run_id)
+            story.runs.land("other", story.found.clock())
+            with pytest.raises(LandingCorruptError):
+                start(run_id, request)
+            return
+        start(run_id, request)
+
+    story.extract = overtaken  # type: ignore[method-assign]
+
+    assert not story.run()
+    assert story.run()
+    assert story.windows()[-3:] == ["00-02", "02-04", "04-05"]
+
+
+def test_children_are_asked_for_with_their_parents() -> None:
+    items = child("items", table="orders")
+    endpoint = items.endpoint.model_copy(update={"extract": "incremental"})
+    items = items.model_copy(update={"endpoint": endpoint})
+    window = [at(0).isoformat(), at(1).isoformat()]
+    event = {"run_id": "r", "started_at": NOON, "source": "shop",
+             "request": {"source": "shop", "window": window}}  # fmt: skip
+    runs = Runs(Feed(), feed_contract(WINDOW))
+
+    begun = start_run(StartRun.from_event(event), runs.store, SOURCE, [items, runs.contract])
+
+    assert begun.endpoints == ("orders", "items")
 
 
 @pytest.mark.parametrize(("request_", "error", "text"), [
