@@ -42,7 +42,7 @@ from lakekit.landing.writer import (
     load_manifest,
     publish,
 )
-from lakekit.ports import ObjectStore
+from lakekit.ports import ObjectNotFoundError, ObjectStore
 from lakekit.runs.documents import FailureRecord, Run, read_document, read_run
 from lakekit.steps.functions import Continuation, ExtractPages, ExtractPagesResult
 
@@ -288,11 +288,32 @@ def _parents(run: Run, contract: Contract, store: ObjectStore) -> Parents | None
         return None
     if run.contract(table).endpoint.extract == "full":
         landings = [load_manifest(store, key)]
+    elif _may_come(run, table, store):
+        return None
     else:
         landings = landings_since_child(
             store, run.source.source, table, contract.contract, run.extraction_time
         )
     return landed_parents(store, landings, endpoint.parent, endpoint.parent_fields)
+
+
+def _may_come(run: Run, table: str, store: ObjectStore) -> bool:
+    """Say whether an earlier run still extracts a table.
+
+    Later runs would not look for its landing if that run's child failed: it lies behind this one's.
+    """
+    prefix = layout.index_prefix("open", run.source.source)
+    for info in store.list(prefix):
+        run_id = info.key.removeprefix(prefix)
+        if run_id == run.run_id or info.size == 0:
+            continue
+        with suppress(ObjectNotFoundError):  # it has ended meanwhile
+            time = datetime.fromisoformat(store.get(info.key).decode())
+            folder = layout.raw_prefix(run.source.source, table, time)
+            ends = (layout.manifest_key(folder), layout.failure_key(run_id, table))
+            if time < run.extraction_time and not any(map(store.head, ends)):
+                return True
+    return False
 
 
 def _wait_for_parents(step: ExtractPages, progress: str) -> ExtractPagesResult:

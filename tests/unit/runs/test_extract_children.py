@@ -298,6 +298,29 @@ def test_the_first_extraction_of_a_child_asks_for_all_parents_that_have_landed()
     assert story.landed(story.call()) == expected([1, 2])
 
 
+def test_waits_for_parents_that_an_earlier_run_still_extracts() -> None:
+    story = Moved()
+    landed(story.store, {"id": 2}, hour=12)
+    for run_id, landing in (("a", NOON.replace(hour=8)), ("later", NOON.replace(hour=13))):
+        story.store.put(layout.open_run_key("shop", run_id), landing.isoformat().encode())
+    story.store.put(layout.open_run_key("shop", "loads-only"), b"")
+
+    first = story.call()
+    landed(story.store, {"id": 1}, hour=8, run_id="a")
+
+    assert not first.done
+    assert story.landed(story.call(first)) == expected([1, 2])
+
+
+def test_does_not_wait_for_parents_that_an_earlier_run_could_not_extract() -> None:
+    story = Moved()
+    landed(story.store, {"id": 2}, hour=12)
+    story.store.put(layout.open_run_key("shop", "a"), NOON.replace(hour=8).isoformat().encode())
+    story.store.put(layout.failure_key("a", "orders"), b"{}")
+
+    assert story.landed(story.call()) == expected([2])
+
+
 def test_refuses_to_go_on_with_other_parents() -> None:
     story = Moved()
     landed(story.store, {"id": 1}, hour=8)
