@@ -50,6 +50,10 @@ demo: $(READY) ## Three real releases through the whole suite, on this machine
 demo-changes: $(READY) ## Change files that arrive late, again and corrected, in a local warehouse
 	$(ENV) && $(PY) -m lakekit.cli.demo_changes
 
+.PHONY: demo-all
+demo-all: demo demo-changes ## Both, and two more sources: an API of changes with deletions, dropped files of DMS
+	$(ENV) && $(PY) -m lakekit.cli.demos.sources
+
 .PHONY: synth
 synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
 	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -21,6 +22,8 @@ from lakekit.extract import (
     extract_children,
     extract_export,
     extract_pages,
+    extract_steps,
+    values_of_steps,
 )
 from tests.docs.pages import ROOT, read, snippets
 from tests.unit.extract.conftest import VALUES
@@ -102,6 +105,11 @@ SCRIPTS: dict[str, list[tuple[str, Any, dict[str, str]]]] = {
         ("GET /export.csv?until=1769866215&page=1", b"id;price\n1;01.50\n", {"X-Total-Pages": "2"}),
         ("&page=2", b"id;price\n2;3\n", {"X-Total-Pages": "2"}),
     ],
+    "contacts": [
+        ("GET /contacts/changes?since=2019-12-31T23:55:00Z", {"changes": [{"id": 1}],
+         "has_more": True, "next_cursor": "c"}, {}),
+        ("&cursor=c", {"changes": [{"id": 2, "deleted": True}], "has_more": False}, {}),
+    ],
     "readings": [
         ("?format=json&per_page=500&page=1", [{"page": 1, "pages": 2}, [{"id": "a"}]], {}),
         ("&page=2", [{"page": 2, "pages": 2, "total": 2}, [{"id": "b"}]], {}),
@@ -113,7 +121,9 @@ SCRIPTS: dict[str, list[tuple[str, Any, dict[str, str]]]] = {
 def test_a_recipe_reads_an_api_of_its_kind(name: str) -> None:
     contract, api = RECIPES[name], Api(SCRIPTS[name])
 
-    pages = extract_pages(SOURCE, contract, api, VALUES)  # type: ignore[arg-type]
+    incremental = contract.endpoint.incremental
+    steps = values_of_steps(incremental, incremental.begin if incremental else "", VALUES)
+    pages = extract_steps(SOURCE, contract, api, steps)  # type: ignore[arg-type]
     records = [json.loads(record) for page in pages for record in page.records]
 
     assert api.script == []
@@ -168,8 +178,9 @@ def test_without_its_paginator_a_recipe_does_not_take_one_page_for_all(name: str
         update={"paginator": paginators.SinglePage(type="single_page")}
     )
     api = Api([("", *SCRIPTS[name][0][1:])])
+    values = replace(VALUES, incremental={"watermark": VALUES.started_at})
     pages = extract_pages(
-        SOURCE, contract.model_copy(update={"endpoint": single}), api, VALUES  # type: ignore[arg-type]
+        SOURCE, contract.model_copy(update={"endpoint": single}), api, values  # type: ignore[arg-type]
     )  # fmt: skip
 
     with pytest.raises(Exception, match="the source shows that there is more"):
