@@ -195,6 +195,17 @@ schema: [{name: id, type: bigint}]
 history: {keys: [id]}
 """
 )
+BULKS = load_contract(
+    """
+contract: bulks
+source: shop
+endpoint:
+  path: /bulks
+  export: {status_url_header: Content-Location, files_path: "$.output[*].url"}
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
 PART = Part(
     key=f"{FOLDER}part-00000.ndjson.gz", rows=2, bytes=90, sha256="a" * 64, uncompressed_bytes=120
 )
@@ -225,7 +236,7 @@ JOB = {
 DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
-        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS, DUMPS, FEEDS), origin="schedule",
+        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS, DUMPS, FEEDS, BULKS), origin="schedule",
         watermarks=(WATERMARK,), window=(SIX, NOON),
     ),
     Claim(

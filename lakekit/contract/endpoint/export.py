@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from lakekit.contract.endpoint.paginators import HeaderName
 from lakekit.contract.endpoint.paths import RecordsPath, ValuePath
 from lakekit.contract.endpoint.placeholders import placeholders_in
 from lakekit.contract.endpoint.request import UrlPath
@@ -12,6 +13,7 @@ from lakekit.models import Fault, Model
 
 EXPORT_ID = "export.id"
 _TEMPLATES = ("status_path", "download_path")
+_STATUSES = ("id_path", "status_url_path", "status_url_header")
 _State = str | bool | int
 
 
@@ -27,18 +29,20 @@ def _is_origin(url: str) -> str:
 class Export(Model):
     """How an export is followed until its files are there; the endpoint's request creates it.
 
-    id_path: of the export's id, in the answer that creates it. status_url_path: of the address of
-    its status instead. status_path: what is asked until it is ready. state_path: of its state, in
-    that answer. done, failed: states that end it; all others are waited for. files_path: of the
-    addresses of the files, in the answer that says that it is done. download_path: of the one file
-    instead. files_origin: where files may be in addition; it is asked without signing in.
+    id_path: of the export's id, in the answer that creates it. status_path: what is asked until it
+    is ready. status_url_path, status_url_header: of the address of its status instead, in that
+    answer. state_path: of its state; without it status 202 is waited for. done, failed: states that
+    end it; all others are waited for. files_path: of the addresses of the files, in the answer that
+    says that it is done. download_path: of the one file instead. files_origin: where files may be
+    in addition; it is asked without signing in.
     """
 
     id_path: ValuePath | None = None
     status_path: UrlPath | None = None
     status_url_path: ValuePath | None = None
-    state_path: ValuePath
-    done: Annotated[tuple[_State, ...], Field(min_length=1)]
+    status_url_header: HeaderName | None = None
+    state_path: ValuePath | None = None
+    done: tuple[_State, ...] = ()
     failed: tuple[_State, ...] = ()
     files_path: RecordsPath | None = None
     download_path: UrlPath | None = None
@@ -68,14 +72,17 @@ def export_faults(endpoint: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _place_faults(export: Mapping[str, Any]) -> Iterator[Fault]:
-    if ("id_path" in export) == ("status_url_path" in export):
-        yield Fault(("export",), "give either id_path, with status_path, or status_url_path")
+    if sum(name in export for name in _STATUSES) != 1:
+        must = "give one of id_path, with status_path, status_url_path and status_url_header"
+        yield Fault(("export",), must)
     elif ("id_path" in export) != ("status_path" in export):
         yield Fault(("export",), "id_path and status_path go together")
     if ("files_path" in export) == ("download_path" in export):
         yield Fault(("export",), "give either files_path or download_path")
-    elif "files_origin" in export and "files_path" not in export:
-        yield Fault(("export", "files_origin"), "is for addresses under files_path")
+    if "state_path" in export and export.get("done", ()) in ((), []):
+        yield Fault(("export", "done"), "name the states in which the files are there")
+    elif "state_path" not in export and (export.get("done") or export.get("failed")):
+        yield Fault(("export",), "done and failed are states; say with state_path where they are")
 
 
 def _template_faults(export: Mapping[str, Any]) -> Iterator[Fault]:

@@ -106,6 +106,11 @@ class _Job:
     def create(self) -> str:
         """Create the export; return its id as JSON, or the address of its status."""
         answer = self._client.send(self._requests().at(""))
+        if name := self.export.status_url_header:
+            self._refuse_status(answer, "creates the export")
+            if not (address := str(answer.headers.get(name, "")).strip()):
+                raise SourceShapeError(f"the answer that creates the export has no header {name}")
+            return urljoin(answer.url, address)
         path = self.export.id_path or self.export.status_url_path or ""
         found = self._json(answer, "creates the export").at(path_steps(path))
         value = value_of(found, path)
@@ -120,8 +125,11 @@ class _Job:
         answer = self._client.send(self._status(state))
         if answer.status == 202:
             return None
-        text = self._json(answer, "has the state of the export")
-        path = self.export.state_path
+        what, path = "has the state of the export", self.export.state_path
+        if path is None:
+            self._refuse_status(answer, what)
+            return JsonText(b"null") if self.export.download_path else self._json(answer, what)
+        text = self._json(answer, what)
         found = value_of(text.at(path_steps(path)), path)
         if not isinstance(found, str | int):
             raise SourceShapeError(f"{path} should be the state of the export, and is {found!r}")
@@ -168,13 +176,16 @@ class _Job:
         return Requests(self._source.base_url, self._contract.endpoint, values)
 
     def _json(self, answer: Answer, what: str) -> JsonText:
+        self._refuse_status(answer, what)
         body = answer.large.read() if answer.large else answer.body
-        if answer.status not in (200, 201, 202, 203):
-            raise SourceShapeError(f"the answer that {what} has status {answer.status}")
         try:
             return JsonText(body)
         except UnreadableError as error:
             raise SourceShapeError(f"the answer that {what}: {error}") from None
+
+    def _refuse_status(self, answer: Answer, what: str) -> None:
+        if answer.status not in (200, 201, 202, 203):
+            raise SourceShapeError(f"the answer that {what} has status {answer.status}")
 
 
 class _File:

@@ -100,6 +100,32 @@ def test_may_be_followed_at_an_address_and_have_one_file() -> None:
     ]  # fmt: skip
 
 
+def test_may_be_followed_at_an_address_in_a_header_until_its_status_is_not_202() -> None:
+    by_header = {"id_path": None, "status_path": None, "status_url_header": "Content-Location",
+                 "state_path": None, "done": None, "failed": None}  # fmt: skip
+    begun = reply(status=202, content_location="/jobs/1")
+    export = Export(begun, reply(status=202), FILES, ONE, TWO)
+
+    assert export.to_end(**by_header) == [*ONE, *TWO]
+    assert [each.url.removeprefix(SOURCE.base_url) for each in export.asked[1:3]] == ["/jobs/1"] * 2
+
+
+def test_an_answer_without_the_header_creates_nothing_that_can_be_followed() -> None:
+    by_header = {"id_path": None, "status_path": None, "status_url_header": "Location"}
+
+    with pytest.raises(SourceShapeError, match="creates the export has no header Location"):
+        Export(reply(status=202)).to_end(**by_header)
+
+
+def test_a_file_may_be_at_the_declared_origin_behind_a_redirect() -> None:
+    one_file = {"files_path": None, "download_path": "/exports/{export.id}/file",
+                "files_origin": "https://files.example"}  # fmt: skip
+    export = Export(CREATED, {"state": "ready"}, ONE)
+
+    assert export.to_end(**one_file) == ONE
+    assert export.asked[-1].other_origin == "https://files.example"
+
+
 def test_an_id_leads_to_no_other_path() -> None:
     export = Export({"id": "../a/b?"}, FILES, ONE, TWO)
 
@@ -187,13 +213,15 @@ def test_a_declared_origin_is_asked_without_signing_in_and_no_other_is(api: Api)
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"id_path": None}, "give either id_path, with status_path, or status_url_path"),
-        ({"status_url_path": "$.href"}, "give either id_path, with status_path"),
+        ({"id_path": None}, "give one of id_path, with status_path, status_url_path and"),
+        ({"status_url_path": "$.href"}, "give one of id_path, with status_path"),
+        ({"status_url_header": "Location"}, "give one of id_path, with status_path"),
+        ({"state_path": None}, "done and failed are states; say with state_path where they are"),
         ({"status_path": None}, "id_path and status_path go together"),
         ({"files_path": None}, "give either files_path or download_path"),
         ({"status_path": "/exports"}, "must have {export.id}"),
         ({"failed": ["ready"]}, "ready is among done as well"),
-        ({"done": []}, "at least 1 item"),
+        ({"done": []}, "name the states in which the files are there"),
         ({"files_origin": "https://files.example/path"}, "must be scheme and host alone"),
         ({"files_origin": "http://files.example"}, "must use https"),
         ({"deadline_minutes": 0}, "deadline_minutes"),
