@@ -18,7 +18,7 @@ from lakekit.contract.endpoint.paginators import (
     SinglePage,
 )
 from lakekit.contract.endpoint.paths import path_steps
-from lakekit.contract.endpoint.placeholders import RunValues, fill, given_value
+from lakekit.contract.endpoint.placeholders import RunValues, fill, json_value
 from lakekit.contract.endpoint.request import Params
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
@@ -131,7 +131,7 @@ class Requests:
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):
-            alone = given_value(value, self._values)
+            alone = json_value(value, self._values)
             return fill(value, self._values) if alone is None else msgspec.Raw(alone)
         if isinstance(value, dict):
             return {name: self._filled(each) for name, each in value.items()}

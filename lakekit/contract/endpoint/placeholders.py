@@ -38,7 +38,7 @@ class RunValues:
     """What placeholders stand for in one run.
 
     incremental: `watermark`, or `window.start` and `window.end`, where the endpoint has them.
-    watermark_format: that of a time without one of its own.
+    watermark_format: that of a watermark without one of its own; `number` and `text` are no times.
     given: the JSON text of each that a source has given, by its whole name: fields of a parent, the
     id of an export.
     """
@@ -64,6 +64,8 @@ _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "window.end": lambda values: values.incremental["window.end"],
 }
 _NO_TIMES = ("environment",)
+_NUMBERS = ("unix", "unix_ms", "number")
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _GIVEN = re.compile(r"parent\.[a-z_][a-z0-9_]*|export\.id")
 
 
@@ -97,20 +99,30 @@ def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> st
     return _PLACEHOLDER.sub(value_of, text)
 
 
-def given_value(text: str, values: RunValues) -> bytes | None:
-    """Return the JSON text of what was given if a text is its placeholder alone, else None.
+def json_value(text: str, values: RunValues) -> bytes | None:
+    """Return the JSON text of a value if a text is its placeholder alone, and it is not a text.
+
+    What a source has given is what it was, so a text too. Seconds, milliseconds and watermarks of
+    type `number` are numbers.
 
     Example:
         >>> now = datetime(2026, 1, 31, tzinfo=UTC)
-        >>> values = RunValues(now, now, "dev", {"parent.id": b"7"})
-        >>> given_value("{parent.id}", values), given_value("no. {parent.id}", values)
+        >>> values = RunValues(now, now, "dev", given={"parent.id": b"7"})
+        >>> json_value("{parent.id}", values), json_value("no. {parent.id}", values)
         (b'7', None)
+        >>> json_value("{run.started_at:unix}", values), json_value("{run.started_at}", values)
+        (b'1769817600', None)
     """
     found = _PLACEHOLDER.fullmatch(text)
-    if not found or found[1] or not _GIVEN.fullmatch(found[2]):
+    if not found or found[1]:
         return None
-    _given_text(found[2], values)
-    return values.given[found[2]]
+    if _GIVEN.fullmatch(found[2]):
+        _given_text(found[2], values)
+        return values.given[found[2]]
+    usual = values.watermark_format if found[2] == "watermark" else "iso"
+    filled = fill(text, values)
+    is_number = (found[3] or usual) in _NUMBERS and _JSON_NUMBER.fullmatch(filled)
+    return filled.encode() if is_number else None
 
 
 def _given_text(name: str, values: RunValues) -> str:

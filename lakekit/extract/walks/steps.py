@@ -64,7 +64,7 @@ def values_of_steps(
         if incremental.window:
             return values_of_windows(incremental, found, windows_end(values.started_at), values)
     asked = found if isinstance(found, datetime) else since
-    form = TIME_FORMATS.get(incremental.type, "iso")
+    form = TIME_FORMATS.get(incremental.type, incremental.type)
     return [replace(values, incremental={"watermark": asked}, watermark_format=form)]
 
 
