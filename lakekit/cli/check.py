@@ -13,7 +13,7 @@ from lakekit.config.environment import (
     environment_names,
     load_environment,
 )
-from lakekit.config.load import derived_name_faults, name_fault
+from lakekit.config.load import address_fault, derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract, load_contract
@@ -96,6 +96,16 @@ def _place_faults(
         yield fault
     if isinstance(document, Source):
         yield from source_faults(document, environments(folder.with_name("environments")))
+    elif fault := _address_fault(document, folder.with_name("sources")):
+        yield fault
+
+
+def _address_fault(contract: Contract, sources: Path) -> Fault | None:
+    """Return what does not fit the file of a contract's source, if there is one that holds."""
+    with suppress(InvalidContractError):
+        source = load_source(read_text(sources / f"{contract.source}.yaml"))
+        return address_fault(source, contract)
+    return None
 
 
 def _environments(folder: Path) -> dict[str, Environment]:

@@ -70,14 +70,32 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
 
 
 def check_contracts(folder: Traversable) -> None:
-    """Read all contracts, and check their parents, and what only a parser of SQL can.
+    """Read all contracts, and check their parents, sources, and what only a parser of SQL can.
 
     See `read_contracts` for errors.
     """
     contracts = _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
-    if faults := family_faults(contracts):
-        shown = (f"{name}.yaml: {fault}" for name, fault in faults.items())
-        raise InvalidContractError("\n".join(shown))
+    sources = {each.source: each for each in read_sources(folder)}
+    faults = [*family_faults(contracts).items()]
+    faults += [
+        (each.contract, fault)
+        for each in contracts
+        if each.source in sources and (fault := address_fault(sources[each.source], each))
+    ]
+    if faults:
+        raise InvalidContractError("\n".join(f"{name}.yaml: {fault}" for name, fault in faults))
+
+
+def address_fault(source: Source, contract: Contract) -> Fault | None:
+    """Return what is wrong if only one of a source and its contract says what is asked for."""
+    has_path = contract.endpoint.path is not None
+    if has_path == (source.base_url is not None):
+        return None
+    if has_path:
+        must = f"the source {source.source} has no base_url, so files alone; leave out the path"
+    else:
+        must = f"is missing: the source {source.source} has a base_url, so it is asked"
+    return Fault(("endpoint", "path"), must)
 
 
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:

@@ -67,6 +67,8 @@ def _fault(contract: Contract, known: Mapping[str, Contract], unread: Iterable[s
     parent = known.get(name)
     if parent is None or parent.source != contract.source:
         return f"there is no contract '{name}' of the source '{contract.source}'"
+    if parent.endpoint.path is None:
+        return f"'{name}' has files alone, and is not asked for in a run"
     if contract in _parents(contract, known):
         return f"'{contract.contract}' is among its own parents"
     is_part = parent.endpoint.extract != "full" and not contract.history.delete_scope

@@ -150,7 +150,7 @@ class SourceClient:
 
     def _ask(self, request: SourceRequest) -> Answer:
         found = origin(request.url)
-        if found != origin(self._source.base_url):
+        if found != origin(self._source.address):
             if request.other_origin and found == origin(request.other_origin):
                 return self._send(request, lambda prepared: prepared)
             where = self._shown(request.url)

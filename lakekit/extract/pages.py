@@ -85,7 +85,7 @@ class _State(Model):
 
 def endpoint_url(source: Source, endpoint: Endpoint) -> str:
     """Return the address of an endpoint's first request: without parameters, not filled."""
-    return source.base_url + endpoint.path
+    return f"{source.address}{endpoint.path}"
 
 
 def extract_pages(
@@ -114,7 +114,7 @@ def extract_pages(
     begin = _State(position=first_position(contract.endpoint.paginator))
     state = _State.model_validate(resume) if resume else begin
     client.calls = max(client.calls, state.calls)
-    requests = requests or Requests(source.base_url, contract.endpoint, values)
+    requests = requests or Requests(source.address, contract.endpoint, values)
     walk = _Walk(source, contract, client, requests)
     while state.position is not None:
         records, state = walk.step(state, state.position)
@@ -127,7 +127,7 @@ class _Walk:
     def __init__(
         self, source: Source, contract: Contract, client: SourceClient, requests: PageRequests
     ) -> None:
-        self._base_url = source.base_url
+        self._base_url = source.address
         self._contract = contract
         self._endpoint = contract.endpoint
         self._paginator = contract.endpoint.paginator

@@ -56,7 +56,7 @@ class Requests:
         params = endpoint.params if instead.params is None else instead.params
         query = [(name, as_text(each)) for name, each in placed.items() if not _is_in_body(name)]
         in_body = {name: each for name, each in placed.items() if _is_in_body(name)}
-        url = self._base_url + self.path(instead.path or endpoint.path)
+        url = self._base_url + self.path(instead.path or endpoint.path or "")
         return self._request(url, [*self._pairs(params), *query], in_body, instead)
 
     def _request(

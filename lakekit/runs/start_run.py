@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from lakekit import layout
+from lakekit.config.load import address_fault
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.contract.families import parents_first, with_children
-from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.errors import InvalidContractError, InvalidStepInputError, UnknownSourceError
 from lakekit.landing.watermark import Watermark, read_watermark
 from lakekit.ports import ObjectStore
 from lakekit.runs.documents import Run, read_run, write_once
@@ -20,13 +21,18 @@ def start_run(
 
     Raises:
         UnknownSourceError: No contract names the source.
-        InvalidContractError: A contract has no parent, or is its own.
+        InvalidContractError: A contract has no parent, or is its own; or it has a path and the
+            source no base_url, or the other way round.
         InvalidStepInputError: The run id was used before by another execution; or the table of a
             backfill cannot be asked for a window.
     """
     pinned = parents_first(tuple(contracts))
     if not pinned:
         raise UnknownSourceError(f"no contract has 'source: {step.source}'")
+    if faults := [
+        f"{each.contract}: {fault}" for each in pinned if (fault := address_fault(source, each))
+    ]:
+        raise InvalidContractError("\n".join(faults))
     request = step.request
     _refuse_wrong_window(step)
     _asked(pinned, request)
@@ -78,7 +84,7 @@ def _asked(contracts: Sequence[Contract], request: LoadRequest) -> tuple[str, ..
     if not request.extract:
         return ()
     if request.window is None:
-        return tuple(each.contract for each in contracts)
+        return tuple(each.contract for each in contracts if each.endpoint.path)
     faults = {each.contract: backfill_fault(each) for each in contracts}
     for name in request.endpoints:
         if name not in faults:

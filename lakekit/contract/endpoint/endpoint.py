@@ -28,7 +28,7 @@ SignName = Annotated[
 
 
 class Endpoint(Model):
-    """Where the records of one table come from.
+    """Where the records of one table come from; without `path`, from dropped files alone.
 
     records: path of the records in an answer. shape: what it leads to: a list, one object, or a map
     whose values are the records. map_key: the field that gets the name of each value of a map; the
@@ -39,7 +39,7 @@ class Endpoint(Model):
     for each parent. export: how what it creates is followed and downloaded.
     """
 
-    path: UrlPath
+    path: UrlPath | None = None
     method: Literal["GET", "POST"] | None = None
     params: Params = Field(default_factory=dict)
     headers: Headers = Field(default_factory=dict)

@@ -22,6 +22,8 @@ _PLACES: Mapping[object, Mapping[str, str]] = {
 }
 _IN_AN_ANSWER = ("has_more", "is_last", "total_path", "cursor_path", "next_path")
 _ENDS = ("has_more", "is_last", "total_path", "total")
+_ASKING = ("method", "params", "headers", "body", "incremental", "parent", "export")
+_NO_PATH = object()
 Parts = Mapping[str, Any]
 
 
@@ -29,6 +31,7 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
     """Yield which options of an endpoint do not go together; their places begin at the file."""
     paginator = _part(endpoint, "paginator")
     found = chain(
+        _path_faults(endpoint),
         _request_faults(endpoint),
         _shape_faults(endpoint),
         _end_faults(paginator),
@@ -48,6 +51,19 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
 def _part(parts: Parts, name: str) -> Parts:
     value = parts.get(name)
     return value if isinstance(value, Mapping) else {}
+
+
+def _path_faults(endpoint: Parts) -> Iterator[Fault]:
+    if endpoint.get("path", _NO_PATH) is not _NO_PATH:
+        return
+    asking = [name for name in _ASKING if endpoint.get(name)]
+    if _part(endpoint, "paginator").get("type", "single_page") != "single_page":
+        asking.append("paginator")
+    if endpoint.get("records", "$") != "$":
+        asking.append("records")
+    if asking:
+        must = "a table of dropped files alone has neither"
+        yield Fault(("path",), f"is missing, and {asking[0]} is about requests; {must}")
 
 
 def _request_faults(endpoint: Parts) -> Iterator[Fault]:

@@ -141,7 +141,7 @@ class _Job:
         """Return the addresses of the files."""
         export = self.export
         if export.download_path is not None:
-            return [self._source.base_url + self._requests(state).path(export.download_path)]
+            return [self._source.address + self._requests(state).path(export.download_path)]
         path = export.files_path or "$"
         found = [value_of(text, path) for text in _at(status, path)]
         files = [item for each in found for item in (each if isinstance(each, list) else [each])]
@@ -167,13 +167,13 @@ class _Job:
         requests = self._requests(state)
         if self.export.status_path is None:
             return SourceRequest(state.job, headers=requests.headers)
-        url = self._source.base_url + requests.path(self.export.status_path)
+        url = self._source.address + requests.path(self.export.status_path)
         return SourceRequest(url, headers=requests.headers)
 
     def _requests(self, state: _State | None = None) -> Requests:
         given = {EXPORT_ID: state.job.encode()} if state and self.export.id_path else {}
         values = self._values.with_given(given)
-        return Requests(self._source.base_url, self._contract.endpoint, values)
+        return Requests(self._source.address, self._contract.endpoint, values)
 
     def _json(self, answer: Answer, what: str) -> JsonText:
         self._refuse_status(answer, what)

@@ -49,6 +49,18 @@ def test_accepts_a_public_address_and_this_machine(url: str) -> None:
     assert load_source(f"source: s\nbase_url: '{url}'").base_url == url
 
 
+def test_a_source_of_files_alone_has_no_address() -> None:
+    assert load_source("source: s").base_url is None
+
+
+@pytest.mark.parametrize("more", ["auth: {type: bearer, secret: x}", "schedule: rate(1 hour)"])
+def test_without_an_address_nothing_is_asked(more: str) -> None:
+    field = more.partition(":")[0]
+
+    with pytest.raises(InvalidContractError, match=f"without base_url .* leave out {field}"):
+        load_source(f"source: s\n{more}")
+
+
 @pytest.mark.parametrize("text", ["rate(1 hour)", "rate(15 minutes)", "cron(0 6 * * ? *)"])
 def test_accepts_a_schedule(text: str) -> None:
     schedule = load_source(f"source: s\nbase_url: https://a.org\nschedule: {text}").schedule

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakekit.contract.contract import load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.endpoint.paths import Every, path_of, path_steps
 from lakekit.contract.endpoint.placeholders import placeholder_faults
@@ -52,13 +52,23 @@ def faults_of(text: str) -> list[str]:
     ],
 )
 def test_an_endpoint_may_say(text: str) -> None:
-    assert endpoint_of(text).path.startswith("/")
+    assert str(endpoint_of(text).path).startswith("/")
+
+
+def test_a_table_of_dropped_files_alone_has_no_path() -> None:
+    for text in ("{}", "{extract: changes}", "{extract: changes, paginator: {type: single_page}}"):
+        assert endpoint_of(text).path is None
+        again = load_contract(GOOD.replace("{path: /people}", text)).model_dump_json(by_alias=True)
+        assert Contract.model_validate_json(again).endpoint.path is None
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("{path: p}", "path: must begin with /; it is below the source's base_url"),
+        ("{params: {a: b}}", "path: is missing, and params is about requests; a table of dropped files alone has neither"),
+        ("{records: $.items}", "path: is missing, and records is about requests"),
+        ("{paginator: {type: link_header}}", "path: is missing, and paginator is about requests"),
         ("{path: '/p?a=1'}", "path: must not have ?; use params"),
         ("{path: '/p#x'}", "path: must not have '#'"),
         ("{path: '/a b'}", "path: must not have a blank; write %20"),

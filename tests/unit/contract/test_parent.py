@@ -35,6 +35,12 @@ def table(name: str = "orders", source: str = "shop", extract: str = "full") -> 
     )
 
 
+def of_files() -> Contract:
+    found = table()
+    endpoint = found.endpoint.model_copy(update={"path": None})
+    return found.model_copy(update={"endpoint": endpoint})
+
+
 @pytest.mark.parametrize(
     ("parent", "path", "more"),
     [
@@ -141,6 +147,7 @@ def test_children_come_behind_their_parents() -> None:
         ([child(), table(source="other")], "there is no contract 'orders' of the source 'shop'"),
         ([child("{table: items, fields: {id: $.record.id}}")], "is among its own parents"),
         ([child(), table(extract="incremental")], "give history a delete_scope"),
+        ([child(), of_files()], "'orders' has files alone, and is not asked for in a run"),
     ],
 )
 def test_names_parents_that_cannot_be(contracts: list[Contract], fault: str) -> None:

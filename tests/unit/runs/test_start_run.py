@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from lakekit.contract.contract import Contract
+from lakekit.contract.endpoint import Endpoint
 from lakekit.errors import InvalidContractError, InvalidStepInputError, UnknownSourceError
 from lakekit.runs.documents import read_run
 from lakekit.runs.start_run import start_run
@@ -41,6 +43,28 @@ def test_extracts_every_endpoint_of_the_source_and_takes_no_table(story: Story) 
 def test_extracts_nothing_where_only_what_is_pending_is_to_be_loaded(story: Story) -> None:
     assert story.start(extract=False).endpoints == ()
     assert story.store.get("index/open/shop/r") == b""
+
+
+def files_alone(name: str) -> Contract:
+    """Return the contract of a table that is not asked for."""
+    endpoint = Endpoint(extract="changes")
+    return contract(name).model_copy(update={"endpoint": endpoint})
+
+
+def test_extracts_nothing_of_a_source_of_files_alone(story: Story) -> None:
+    event = {"run_id": "r", "started_at": NOON, "source": "shop", "request": {"source": "shop"}}
+    source = SOURCE.model_copy(update={"base_url": None})
+
+    done = start_run(StartRun.from_event(event), story.store, source, [files_alone("orders")])
+
+    assert done.endpoints == ()
+
+
+def test_refuses_a_table_of_files_alone_whose_source_is_asked(story: Story) -> None:
+    story.contracts = (contract("orders"), files_alone("clients"))
+
+    with pytest.raises(InvalidContractError, match=r"clients: endpoint\.path: is missing"):
+        story.start()
 
 
 def test_the_same_start_again_returns_the_same_result(story: Story) -> None:
