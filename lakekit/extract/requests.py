@@ -18,8 +18,8 @@ from lakekit.contract.endpoint.paginators import (
     SinglePage,
 )
 from lakekit.contract.endpoint.paths import path_steps
-from lakekit.contract.endpoint.placeholders import RunValues, fill, json_value
-from lakekit.contract.endpoint.request import Params
+from lakekit.contract.endpoint.placeholders import CURSOR, RunValues, fill, json_value, uses_cursor
+from lakekit.contract.endpoint.request import Headers, Params
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
 from lakekit.extract.json_text import value_of
@@ -52,7 +52,10 @@ class Requests:
         if isinstance(paginator, Linked) and position != "":
             return self._request(self._linked(str(position), paginator), [], {})
         instead = _following(endpoint, position)
-        placed = _placed(endpoint, position)
+        if CURSOR not in self._values.given and uses_cursor(instead.model_dump(by_alias=True)):
+            values = self._values.with_given({CURSOR: str(position).encode()})
+            return Requests(self._base_url, endpoint, values).at(position)
+        placed = {} if CURSOR in self._values.given else _placed(endpoint, position)
         params = endpoint.params if instead.params is None else instead.params
         query = [(name, as_text(each)) for name, each in placed.items() if not _is_in_body(name)]
         in_body = {name: each for name, each in placed.items() if _is_in_body(name)}
@@ -64,7 +67,7 @@ class Requests:
     ) -> SourceRequest:
         endpoint = self._endpoint
         body, kind = self._body(in_body, instead)
-        own = self.headers
+        own = self.headers | self._filled_headers(instead.headers)
         usual = {"Accept": _ACCEPT["json" if endpoint.export else endpoint.response.format]}
         usual |= {"Content-Type": kind} if kind else {}
         taken = {name.lower() for name in own}
@@ -80,7 +83,10 @@ class Requests:
     @property
     def headers(self) -> dict[str, str]:
         """The headers of its own."""
-        return {name: fill(value, self._values) for name, value in self._endpoint.headers.items()}
+        return self._filled_headers(self._endpoint.headers)
+
+    def _filled_headers(self, headers: Headers) -> Headers:
+        return {name: fill(value, self._values, _in_a_header) for name, value in headers.items()}
 
     def path(self, template: str) -> str:
         """Return a path of the contract as it is asked for.
@@ -173,6 +179,12 @@ def _placed(endpoint: Endpoint, position: Position) -> dict[str, Any]:
         place = paginator.key_param if isinstance(paginator, Keyset) else paginator.cursor_param
         return {place: msgspec.Raw(str(position).encode())}
     return {}
+
+
+def _in_a_header(text: str) -> str:
+    if not re.fullmatch(r"[!-~]([ -~]*[!-~])?", text):
+        raise SourceShapeError(f"{text[:100]!r} has signs that no header may have")
+    return text
 
 
 def _is_in_body(place: str) -> bool:

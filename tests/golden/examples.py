@@ -131,7 +131,7 @@ endpoint:
     end_values: [0, false]
     total: {header: X-Total, counts: pages, changes: allowed}
     end_statuses: [404]
-    following: {path: /clients/more, json: {size: 10}}
+    following: {path: /clients/more, json: {size: 10}, headers: {X-Page: next}}
   extract: incremental
   incremental: {window: {days: 7}, start: 2026-01-01}
 schema: [{name: id, type: bigint}, {name: region, type: string}]

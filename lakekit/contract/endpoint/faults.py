@@ -12,6 +12,7 @@ from lakekit.contract.endpoint.export import export_faults
 from lakekit.contract.endpoint.incremental import incremental_faults
 from lakekit.contract.endpoint.parent import parent_faults
 from lakekit.contract.endpoint.paths import Every, path_steps
+from lakekit.contract.endpoint.placeholders import CURSOR, placeholders_in
 from lakekit.models import Fault, child
 
 _PLACES: Mapping[object, Mapping[str, str]] = {
@@ -136,6 +137,11 @@ def _is_in_form(place: str, body: object) -> bool:
 
 
 def _following_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
+    elsewhere = {name: each for name, each in paginator.items() if name != "following"}
+    if CURSOR in _used({**endpoint, "paginator": elsewhere}):
+        yield _in("following", f"{{{CURSOR}}} may be in following, as the first page has none")
+    if "cursor_param" in paginator and CURSOR in _used(paginator.get("following")):
+        yield _in("cursor_param", f"following has {{{CURSOR}}} instead; leave one of them out")
     following, body = _part(paginator, "following"), endpoint.get("body")
     has_json = isinstance(body, Mapping) and "json" in body
     if "json" in following and not has_json and ("body" not in endpoint or body is not None):
@@ -161,6 +167,10 @@ def _format_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
         yield Fault(("records",), "lines of ndjson are the list $; write $[*].name for a part")
     if form == "csv" and endpoint.get("records", "$") not in (None, "$"):
         yield Fault(("records",), "rows of csv have no path; leave it out")
+
+
+def _used(value: Any) -> set[str]:
+    return {name for name, _ in placeholders_in(value)}
 
 
 def _in(name: str, message: str) -> Fault:

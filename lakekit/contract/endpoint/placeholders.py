@@ -40,7 +40,7 @@ class RunValues:
     incremental: `watermark`, or `window.start` and `window.end`, where the endpoint has them.
     watermark_format: that of a watermark without one of its own; `number` and `text` are no times.
     given: the JSON text of each that a source has given, by its whole name: fields of a parent, the
-    id of an export.
+    id of an export, the cursor of the page before.
     """
 
     started_at: datetime
@@ -52,7 +52,7 @@ class RunValues:
 
     def with_given(self, given: Mapping[str, bytes]) -> Self:
         """Return the values with others that a source has given."""
-        return replace(self, given=given)
+        return replace(self, given={**self.given, **given})
 
 
 _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
@@ -63,10 +63,11 @@ _VALUES: Mapping[str, Callable[[RunValues], datetime | str]] = {
     "window.start": lambda values: values.incremental["window.start"],
     "window.end": lambda values: values.incremental["window.end"],
 }
+CURSOR = "cursor"
 _NO_TIMES = ("environment",)
 _NUMBERS = ("unix", "unix_ms", "number")
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_GIVEN = re.compile(r"parent\.[a-z_][a-z0-9_]*|export\.id")
+_GIVEN = re.compile(r"parent\.[a-z_][a-z0-9_]*|export\.id|cursor")
 
 
 def fill(text: str, values: RunValues, quoted: Callable[[str], str] = str) -> str:
@@ -168,6 +169,11 @@ def request_placeholders(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, str
             *following.values(), export.get("status_path"), export.get("download_path"),
         ]
     )  # fmt: skip
+
+
+def uses_cursor(following: Any) -> bool:
+    """Say whether requests that follow the first one have the cursor in a place of their own."""
+    return any(name == CURSOR for name, _ in placeholders_in(following))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

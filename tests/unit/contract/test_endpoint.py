@@ -66,6 +66,9 @@ def test_a_table_of_dropped_files_alone_has_no_path() -> None:
     ("text", "fault"),
     [
         ("{path: p}", "path: must begin with /; it is below the source's base_url"),
+        ("{path: '/p/{cursor}', paginator: {type: cursor, cursor_path: $.n}}", "paginator.following: {cursor} may be in following, as the first page has none"),
+        ("{path: /p, paginator: {type: cursor, cursor_path: $.n, cursor_param: c, following: {path: '/{cursor}'}}}", "paginator.cursor_param: following has {cursor} instead"),
+        ("{path: /p, paginator: {type: cursor, cursor_path: $.n, following: {headers: {Authorization: x}}}}", "paginator.following.headers: Authorization is not for a contract"),
         ("{params: {a: b}}", "path: is missing, and params is about requests; a table of dropped files alone has neither"),
         ("{records: $.items}", "path: is missing, and records is about requests"),
         ("{paginator: {type: link_header}}", "path: is missing, and paginator is about requests"),
