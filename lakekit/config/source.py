@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from lakekit.config.addresses import check_base_url
 from lakekit.config.auth import Auth, Secret, place_of, secrets_of
@@ -30,18 +30,13 @@ class Source(FileModel):
 
     source: Name
     description: str = ""
-    base_url: str | None = None
+    base_url: Annotated[str, AfterValidator(check_base_url)] | None = None
     auth: tuple[Auth, ...] = ()
     environments: Annotated[tuple[EnvironmentName, ...], Field(min_length=1)] | None = None
     schedule: Schedule | None = None
     call_budget: CallBudget = CallBudget()
     timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30
     max_response_mb: Annotated[int, Field(ge=1, le=400)] = 250
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_a_safe_address(cls, url: str) -> str:
-        return check_base_url(url)
 
     @field_validator("auth", mode="before")
     @classmethod

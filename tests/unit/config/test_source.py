@@ -2,7 +2,7 @@ import pytest
 
 from lakekit.config.auth import ApiKeyAuth, Secret
 from lakekit.config.schedule import Schedule
-from lakekit.config.source import load_source
+from lakekit.config.source import Source, load_source
 from lakekit.errors import InvalidContractError
 
 AIRPORTS = """
@@ -50,7 +50,10 @@ def test_accepts_a_public_address_and_this_machine(url: str) -> None:
 
 
 def test_a_source_of_files_alone_has_no_address() -> None:
-    assert load_source("source: s").base_url is None
+    source = load_source("source: s")
+
+    assert source.base_url is None
+    assert Source.model_validate_json(source.model_dump_json()) == source
 
 
 @pytest.mark.parametrize("more", ["auth: {type: bearer, secret: x}", "schedule: rate(1 hour)"])

@@ -58,6 +58,7 @@ def test_extracts_nothing_of_a_source_of_files_alone(story: Story) -> None:
     done = start_run(StartRun.from_event(event), story.store, source, [files_alone("orders")])
 
     assert done.endpoints == ()
+    assert read_run(story.store, "r").source == source
 
 
 def test_refuses_a_table_of_files_alone_whose_source_is_asked(story: Story) -> None:
