@@ -54,6 +54,10 @@ demo-changes: $(READY) ## Change files that arrive late, again and corrected, in
 docs: $(READY) ## The documentation as a site that needs no network, into build/docs/site
 	$(ENV) && $(PY) -m tools.site.build
 
+.PHONY: demo-all
+demo-all: demo demo-changes ## Both, and two more sources: an API of changes with deletions, dropped files of DMS
+	$(ENV) && $(PY) -m lakekit.cli.demos.sources
+
 .PHONY: synth
 synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
 	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out

@@ -14,12 +14,14 @@ LakekitError
     ├── UnknownSourceError            no such source, endpoint or table
     ├── SourceRejectedError           other 4xx, authentication, a foreign origin
     ├── SourceShapeError              a response lacks what the contract says, or pages loop
+    ├── ParentFailedError             the endpoint that gives the parents of another one failed
     ├── CallBudgetExceededError       the call budget of one run is used up
     ├── LandingCorruptError           an object is missing or does not match its manifest
     ├── NewerDocumentError            a newer release wrote a document that this one cannot read
     ├── TooManyRejectedError          more rejected records than quality.max_rejected_ratio
     ├── TooManyDeletedError           more closed keys than history.max_deleted_ratio
     ├── LateExtractError              an extract older than one that is already merged
+    ├── WatermarkMismatchError        a contract has another watermark than the one that is stored
     ├── SchemaMismatchError           table and contract disagree in a way that cannot be evolved
     ├── InvariantViolatedError        a merge would break the history; nothing was published
     └── MissingEvidenceError          a job said success, the table does not show it
@@ -93,6 +95,10 @@ class SourceShapeError(TerminalError):
     """A response lacks what the contract says, or its pages loop or are cut short."""
 
 
+class ParentFailedError(TerminalError):
+    """The endpoint whose records are the parents of another one failed in this run."""
+
+
 class CallBudgetExceededError(TerminalError):
     """The source's call budget for one run is used up."""
 
@@ -119,6 +125,10 @@ class TooManyDeletedError(TerminalError):
 
 class LateExtractError(TerminalError):
     """Without `sequence_by`: an extract is older than one that is already merged."""
+
+
+class WatermarkMismatchError(TerminalError):
+    """A contract has another watermark than the one that is stored."""
 
 
 class SchemaMismatchError(TerminalError):

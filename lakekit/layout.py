@@ -229,6 +229,11 @@ def newest_key(source: str, table: str) -> str:
     return f"tables/{_segment(source)}/{_segment(table)}/newest.json"
 
 
+def watermark_key(source: str, table: str) -> str:
+    """Return the key of up to where everything of an incremental table is complete."""
+    return f"tables/{_segment(source)}/{_segment(table)}/watermark.json"
+
+
 def table_runs_prefix(source: str, table: str) -> str:
     """Return the folder that names the runs that planned a table."""
     return f"tables/{_segment(source)}/{_segment(table)}/runs/"

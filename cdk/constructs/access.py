@@ -27,7 +27,7 @@ STARTED, LOADED = layout.STARTED, layout.LOADED
 # To give tables back, and to look for what is pending.
 HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
-    "start_run": Access(read=("runs/",), write=("runs/", OPEN, STARTED)),
+    "start_run": Access(read=("runs/", "tables/"), write=("runs/", OPEN, STARTED)),
     "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", CALLS, PENDING)),
     "claim_landings": Access(read=("runs/", "leases/", BACKOFF), write=("runs/", "leases/")),
     "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),

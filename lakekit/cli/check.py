@@ -1,6 +1,6 @@
 """What is wrong with contracts, sources and environments: each alone, and among the others."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -13,10 +13,11 @@ from lakekit.config.environment import (
     environment_names,
     load_environment,
 )
-from lakekit.config.load import derived_name_faults, name_fault
+from lakekit.config.load import address_fault, derived_name_faults, name_fault
 from lakekit.config.source import Source, load_source
 from lakekit.contract.checked import CheckedContract
-from lakekit.contract.contract import Contract
+from lakekit.contract.contract import Contract, load_contract
+from lakekit.contract.families import family_faults
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
 from lakekit.models import Fault, parse_yaml
@@ -36,12 +37,15 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
         else:
             loaded |= {file: document} if document else {}
     contracts = derived_name_faults(d for d in loaded.values() if isinstance(d, Contract))
+    parents = _parent_faults(loaded)
     environments = environment_faults(d for d in loaded.values() if isinstance(d, Environment))
     around = cache(_environments)
     for file, document in loaded.items():
         found = list(_place_faults(file, document, around))
         if isinstance(document, Contract) and document.contract in contracts:
             found.append(contracts[document.contract])
+        if file in parents:
+            found.append(parents[file])
         if isinstance(document, Environment) and document.environment in environments:
             found.append(environments[document.environment])
         faults[file] += [f"{file}: {fault}" for fault in found]
@@ -63,6 +67,22 @@ def _load(file: Path) -> Document | None:
     return None
 
 
+def _parent_faults(loaded: Mapping[Path, Document]) -> dict[Path, Fault]:
+    """Return what is wrong with the parents of contracts; they may be files next to them."""
+    children = {file: d for file, d in loaded.items() if isinstance(d, Contract)}
+    known = {each.contract: each for each in children.values()}
+    unread = set()
+    for file in {f.absolute().parent for f, d in children.items() if d.endpoint.parent}:
+        for near in sorted(file.glob("*.yaml")) if file.name == "contracts" else ():
+            if near.stem not in known:
+                with suppress(InvalidContractError):
+                    known[near.stem] = load_contract(read_text(near), name=near.name)
+                    continue
+                unread.add(near.stem)
+    faults = family_faults(known.values(), unread)
+    return {file: faults[d.contract] for file, d in children.items() if d.contract in faults}
+
+
 def _place_faults(
     file: Path, document: Document, environments: Callable[[Path], dict[str, Environment]]
 ) -> Iterator[Fault]:
@@ -76,6 +96,16 @@ def _place_faults(
         yield fault
     if isinstance(document, Source):
         yield from source_faults(document, environments(folder.with_name("environments")))
+    elif fault := _address_fault(document, folder.with_name("sources")):
+        yield fault
+
+
+def _address_fault(contract: Contract, sources: Path) -> Fault | None:
+    """Return what does not fit the file of a contract's source, if there is one that holds."""
+    with suppress(InvalidContractError):
+        source = load_source(read_text(sources / f"{contract.source}.yaml"))
+        return address_fault(source, contract)
+    return None
 
 
 def _environments(folder: Path) -> dict[str, Environment]:

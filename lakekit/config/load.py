@@ -10,6 +10,7 @@ from lakekit import layout
 from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
+from lakekit.contract.families import family_faults
 from lakekit.errors import InvalidContractError, UnknownSourceError
 from lakekit.models import Fault, FileModel, parse_yaml
 
@@ -69,8 +70,32 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
 
 
 def check_contracts(folder: Traversable) -> None:
-    """Read all contracts, and check what only a parser of SQL can; see `read_contracts`."""
-    _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
+    """Read all contracts, and check their parents, sources, and what only a parser of SQL can.
+
+    See `read_contracts` for errors.
+    """
+    contracts = _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
+    sources = {each.source: each for each in read_sources(folder)}
+    faults = [*family_faults(contracts).items()]
+    faults += [
+        (each.contract, fault)
+        for each in contracts
+        if each.source in sources and (fault := address_fault(sources[each.source], each))
+    ]
+    if faults:
+        raise InvalidContractError("\n".join(f"{name}.yaml: {fault}" for name, fault in faults))
+
+
+def address_fault(source: Source, contract: Contract) -> Fault | None:
+    """Return what is wrong if only one of a source and its contract says what is asked for."""
+    has_path = contract.endpoint.path is not None
+    if has_path == (source.base_url is not None):
+        return None
+    if has_path:
+        must = f"the source {source.source} has no base_url, so files alone; leave out the path"
+    else:
+        must = f"is missing: the source {source.source} has a base_url, so it is asked"
+    return Fault(("endpoint", "path"), must)
 
 
 def name_fault(document: FileModel, field: str, file_name: str) -> Fault | None:

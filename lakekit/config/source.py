@@ -1,9 +1,9 @@
 """One REST source: where it is, how to sign in, how often and how much to call."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from lakekit.config.addresses import check_base_url
 from lakekit.config.auth import Auth, Secret, place_of, secrets_of
@@ -20,7 +20,7 @@ class CallBudget(Model):
 
 
 class Source(FileModel):
-    """A REST API that feeds one or more tables.
+    """A REST API that feeds one or more tables, or without `base_url` files alone.
 
     auth: one way to sign in, or a list of ways that go together.
     environments: those that have the source; all, if none is named.
@@ -30,18 +30,13 @@ class Source(FileModel):
 
     source: Name
     description: str = ""
-    base_url: str
+    base_url: Annotated[str, AfterValidator(check_base_url)] | None = None
     auth: tuple[Auth, ...] = ()
     environments: Annotated[tuple[EnvironmentName, ...], Field(min_length=1)] | None = None
     schedule: Schedule | None = None
     call_budget: CallBudget = CallBudget()
     timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30
     max_response_mb: Annotated[int, Field(ge=1, le=400)] = 250
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_a_safe_address(cls, url: str) -> str:
-        return check_base_url(url)
 
     @field_validator("auth", mode="before")
     @classmethod
@@ -61,6 +56,18 @@ class Source(FileModel):
     @classmethod
     def _may_be_an_expression_alone(cls, value: Any) -> Any:
         return parse_schedule(value)
+
+    @model_validator(mode="after")
+    def _asks_at_an_address(self) -> Self:
+        if self.base_url is None and (self.auth or self.schedule):
+            what = "auth" if self.auth else "schedule"
+            raise ValueError(f"without base_url nothing is asked for; give it, or leave out {what}")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Its `base_url`; empty if it has files alone."""
+        return self.base_url or ""
 
     def secrets(self) -> Iterator[tuple[Path, Secret]]:
         """Yield each secret that is named, with the path of its field in the file."""

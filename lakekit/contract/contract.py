@@ -15,7 +15,15 @@ from lakekit.contract.checks import (
 )
 from lakekit.contract.document_checks import document_faults
 from lakekit.contract.endpoint import Endpoint
-from lakekit.contract.fields import FieldPath, Steps, field_steps, types_by_field
+from lakekit.contract.endpoint.parent import RECORD
+from lakekit.contract.endpoint.paths import path_of
+from lakekit.contract.fields import (
+    FieldPath,
+    Steps,
+    child_field_faults,
+    field_steps,
+    types_by_field,
+)
 from lakekit.contract.files import Files, file_faults, header_faults
 from lakekit.contract.history import History, Ratio
 from lakekit.contract.partitions import PartitionField, PartitionText, parse_partition_field
@@ -135,6 +143,8 @@ class Contract(FileModel):
         fields = [column.steps for column in self.columns]
         files = file_faults(given, self.endpoint.extract, vars(history), fields)
         keys = [column.steps[0] for column in self.columns if column.name in history.keys]
+        parent = self.endpoint.parent
+        faults += child_field_faults(fields, parent.names) if parent else ()
         refuse([*faults, *split, *files, *header_faults(self.files.columns, keys)])
         return self
 
@@ -159,6 +169,21 @@ class Contract(FileModel):
     def field_types(self) -> dict[str, SqlType]:
         """The type of each field of a record that a column is read from; see `types_by_field`."""
         return types_by_field([(column.steps, column.sql_type) for column in self.columns])
+
+    @property
+    def of_answers(self) -> Self:
+        """This contract for records as a source sends them: those of a child without its parent."""
+        if self.endpoint.parent is None:
+            return self
+        columns = tuple(
+            column.model_copy(update={"from_": path_of(column.steps[1:])})
+            for column in self.columns
+            if column.steps[0] == RECORD and len(column.steps) > 1
+        )
+        there = {column.name for column in columns}
+        keys = tuple(name for name in self.keys if name in there)
+        history = self.history.model_copy(update={"keys": keys})
+        return self.model_copy(update={"columns": columns, "history": history})
 
     @property
     def stored(self) -> tuple[Column, ...]:

@@ -1,12 +1,14 @@
 """Which field of a record a column is read from: a name, or a path such as `$.attributes.name`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from lakekit.contract.endpoint.parent import PARENT, RECORD
 from lakekit.contract.endpoint.paths import path_steps
 from lakekit.contract.sqltypes import SqlType
+from lakekit.models import Fault
 
 Steps = tuple[str, ...]
 _NESTED = {"array", "map", "struct"}
@@ -63,3 +65,17 @@ def types_by_field(columns: Sequence[tuple[Steps, SqlType]]) -> dict[str, SqlTyp
         if first != own and not {first.name, own.name} <= _NESTED:
             found[name] = SqlType("string")
     return found
+
+
+def child_field_faults(columns: Sequence[Steps], fields: Collection[str]) -> Iterator[Fault]:
+    """Yield the columns that no landed line of a child endpoint could fill.
+
+    Args:
+        columns: Where each column is read from.
+        fields: Those that are kept of a parent.
+    """
+    for position, (first, *below) in enumerate(columns):
+        if first == RECORD or (first == PARENT and (not below or below[0] in fields)):
+            continue
+        must = f"from: $.record.{first}, or $.parent.… for one of {', '.join(sorted(fields))}"
+        yield Fault(("schema", position), f"a child has its fields under record; write {must}")

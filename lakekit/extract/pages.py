@@ -1,9 +1,9 @@
 """Walks through the pages of an endpoint, and can go on where another call stopped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
@@ -40,17 +40,26 @@ class Page:
     """One page: its records' exact texts, its number from 1, and how to go on after it.
 
     `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page are
-    in a file, which is closed when the next page is asked for.
+    in a file, which is closed when the next page is asked for. wait_seconds: before the next one,
+    where the source is not ready.
     """
 
-    records: Records
+    records: Iterable[bytes]
     number: int
     resume: dict[str, Any]
+    wait_seconds: int = 0
 
     @property
     def last(self) -> bool:
         """Whether nothing comes after this page."""
         return self.resume["position"] is None
+
+
+class PageRequests(Protocol):
+    """Makes the request for each page."""
+
+    def at(self, position: Position) -> SourceRequest:
+        """Return the request at a position; "" is that of the first page."""
 
 
 class _State(Model):
@@ -76,7 +85,7 @@ class _State(Model):
 
 def endpoint_url(source: Source, endpoint: Endpoint) -> str:
     """Return the address of an endpoint's first request: without parameters, not filled."""
-    return source.base_url + endpoint.path
+    return f"{source.address}{endpoint.path}"
 
 
 def extract_pages(
@@ -86,6 +95,7 @@ def extract_pages(
     values: RunValues,
     *,
     resume: dict[str, Any] | None = None,
+    requests: PageRequests | None = None,
 ) -> Iterator[Page]:
     """Yield the pages of a contract's endpoint, after the page that gave `resume` if there is one.
 
@@ -95,6 +105,7 @@ def extract_pages(
         client: Sends the requests.
         values: What placeholders stand for.
         resume: Where to go on.
+        requests: Instead of those that the endpoint says.
 
     Raises:
         SourceShapeError: Pages repeat, totals do not fit, an answer lacks its records, or the last
@@ -103,7 +114,8 @@ def extract_pages(
     begin = _State(position=first_position(contract.endpoint.paginator))
     state = _State.model_validate(resume) if resume else begin
     client.calls = max(client.calls, state.calls)
-    walk = _Walk(source, contract, client, values)
+    requests = requests or Requests(source.address, contract.endpoint, values)
+    walk = _Walk(source, contract, client, requests)
     while state.position is not None:
         records, state = walk.step(state, state.position)
         yield Page(records, state.pages, state.model_dump(mode="json"))
@@ -113,15 +125,15 @@ class _Walk:
     """From one page of an endpoint to the next."""
 
     def __init__(
-        self, source: Source, contract: Contract, client: SourceClient, values: RunValues
+        self, source: Source, contract: Contract, client: SourceClient, requests: PageRequests
     ) -> None:
-        self._base_url = source.base_url
+        self._base_url = source.address
         self._contract = contract
         self._endpoint = contract.endpoint
         self._paginator = contract.endpoint.paginator
         self._steps = path_steps(contract.endpoint.records)
         self._client = client
-        self._requests = Requests(source.base_url, contract.endpoint, values)
+        self._requests = requests
 
     def step(self, state: _State, position: Position) -> tuple[Records, _State]:
         """Read the page at a position; return its records, and the state after it."""
@@ -178,12 +190,16 @@ class _Walk:
         raise AssertionError
 
     def _is_end(self, status: int, state: _State) -> bool:
+        if status in self._endpoint.absent_statuses and state.pages == 0:
+            return True
         if status in end_statuses(self._endpoint):
             if status >= 400 and state.pages == 0:
                 raise SourceRejectedError(
                     f"the first request is answered {status}; end_statuses counts after a page"
                 )
             return True
+        if status >= 400:
+            raise SourceRejectedError(f"page {state.pages + 1} is answered {status}")
         if status == 202:
             raise SourceUnavailableError("the source answers 202: what was asked for is not ready")
         if status == 204:

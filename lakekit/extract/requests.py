@@ -1,5 +1,6 @@
 """The request at a position: what the contract says, with the position in its place."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -17,8 +18,9 @@ from lakekit.contract.endpoint.paginators import (
     SinglePage,
 )
 from lakekit.contract.endpoint.paths import path_steps
-from lakekit.contract.endpoint.placeholders import RunValues, fill
-from lakekit.contract.endpoint.request import Params
+from lakekit.contract.endpoint.placeholders import CURSOR, RunValues, fill, json_value, uses_cursor
+from lakekit.contract.endpoint.request import Headers, Params
+from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
 from lakekit.extract.json_text import value_of
 
@@ -50,13 +52,14 @@ class Requests:
         if isinstance(paginator, Linked) and position != "":
             return self._request(self._linked(str(position), paginator), [], {})
         instead = _following(endpoint, position)
-        placed = _placed(endpoint, position)
+        if CURSOR not in self._values.given and uses_cursor(instead.model_dump(by_alias=True)):
+            values = self._values.with_given({CURSOR: str(position).encode()})
+            return Requests(self._base_url, endpoint, values).at(position)
+        placed = {} if CURSOR in self._values.given else _placed(endpoint, position)
         params = endpoint.params if instead.params is None else instead.params
         query = [(name, as_text(each)) for name, each in placed.items() if not _is_in_body(name)]
         in_body = {name: each for name, each in placed.items() if _is_in_body(name)}
-        url = self._base_url + quote(
-            fill(instead.path or endpoint.path, self._values), safe=_KEPT_IN_A_PATH
-        )
+        url = self._base_url + self.path(instead.path or endpoint.path or "")
         return self._request(url, [*self._pairs(params), *query], in_body, instead)
 
     def _request(
@@ -64,17 +67,37 @@ class Requests:
     ) -> SourceRequest:
         endpoint = self._endpoint
         body, kind = self._body(in_body, instead)
-        own = {name: fill(value, self._values) for name, value in endpoint.headers.items()}
-        usual = {"Accept": _ACCEPT[endpoint.response.format]}
+        own = self.headers | self._filled_headers(instead.headers)
+        usual = {"Accept": _ACCEPT["json" if endpoint.export else endpoint.response.format]}
         usual |= {"Content-Type": kind} if kind else {}
         taken = {name.lower() for name in own}
         headers = {n: v for n, v in usual.items() if n.lower() not in taken} | own
-        accepted = frozenset(status for status in end_statuses(endpoint) if status >= 400)
+        answers = (*end_statuses(endpoint), *endpoint.absent_statuses)
+        accepted = frozenset(status for status in answers if status >= 400)
         paginator = endpoint.paginator
         is_scroll = isinstance(paginator, Cursor) and paginator.constant
         return SourceRequest(
             url, tuple(query), endpoint.sends, headers, body, accepted, repeatable=not is_scroll
         )
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of its own."""
+        return self._filled_headers(self._endpoint.headers)
+
+    def _filled_headers(self, headers: Headers) -> Headers:
+        return {name: fill(value, self._values, _in_a_header) for name, value in headers.items()}
+
+    def path(self, template: str) -> str:
+        """Return a path of the contract as it is asked for.
+
+        Raises:
+            SourceShapeError: What a source has given would lead to another path.
+        """
+        path = fill(template, self._values, lambda text: quote(text, safe=""))
+        if re.search(r"(^|/)\.\.?(/|$)", path):
+            raise SourceShapeError(f"{path[:200]} would lead to another path than {template}")
+        return quote(path, safe=_KEPT_IN_A_PATH)
 
     def _pairs(self, params: Params) -> Pairs:
         return [
@@ -114,7 +137,8 @@ class Requests:
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):
-            return fill(value, self._values)
+            alone = json_value(value, self._values)
+            return fill(value, self._values) if alone is None else msgspec.Raw(alone)
         if isinstance(value, dict):
             return {name: self._filled(each) for name, each in value.items()}
         return [*map(self._filled, value)] if isinstance(value, list) else value
@@ -155,6 +179,12 @@ def _placed(endpoint: Endpoint, position: Position) -> dict[str, Any]:
         place = paginator.key_param if isinstance(paginator, Keyset) else paginator.cursor_param
         return {place: msgspec.Raw(str(position).encode())}
     return {}
+
+
+def _in_a_header(text: str) -> str:
+    if not re.fullmatch(r"[!-~]([ -~]*[!-~])?", text):
+        raise SourceShapeError(f"{text[:100]!r} has signs that no header may have")
+    return text
 
 
 def _is_in_body(place: str) -> bool:

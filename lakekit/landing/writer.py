@@ -16,6 +16,7 @@ from lakekit.errors import LandingCorruptError
 from lakekit.json_text.lines import refuse_long
 from lakekit.json_text.spans import on_one_line
 from lakekit.landing.index import add_pending, is_indexed
+from lakekit.landing.mark import Mark
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
 
@@ -47,7 +48,7 @@ class Manifest(Document):
 
     format: of `parts`. A merge reads NDJSON and Parquet as they are. converted: NDJSON objects made
     from parts of another format, which a merge reads then; `text` are lines of another charset, or
-    envelopes.
+    envelopes. watermark: how far it reaches, if its endpoint is incremental.
     """
 
     run_id: str
@@ -62,6 +63,7 @@ class Manifest(Document):
     format: Literal["ndjson", "csv", "json", "parquet", "text", "zip"] = "ndjson"
     parts: tuple[Part, ...]
     converted: tuple[Part, ...] = ()
+    watermark: Mark | None = None
 
     @property
     def prefix(self) -> str:
@@ -81,6 +83,7 @@ class Progress(Document):
     parts: tuple[Part, ...]
     pages: int
     resume: dict[str, Any]
+    watermark: Mark | None = None
 
 
 class LandingWriter:

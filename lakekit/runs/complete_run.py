@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
 from lakekit.landing.index import Blocked, block, remove_entry
+from lakekit.landing.watermark import advance
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.models import Model
 from lakekit.passes import pass_in
@@ -228,6 +229,7 @@ class _Completion:
             marker = layout.complete_key(layout.prefix_of(key))
             put_once(self._store, marker, self._run.run_id.encode())
             remove_entry(self._store, key)
+        advance(self._store, contract, manifests.values(), self._clock())
         if manifests:
             loaded = layout.loaded_key(self._run.source.source, claimed.table)
             self._store.put(loaded, self._run.run_id.encode())

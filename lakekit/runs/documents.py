@@ -12,9 +12,10 @@ from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError, UnknownSourceError
 from lakekit.landing.census import Verdict
+from lakekit.landing.watermark import Watermark
 from lakekit.models import Model, Name
 from lakekit.ports import ObjectNotFoundError, ObjectStore, PreconditionFailedError
-from lakekit.steps.events import Origin, RunId
+from lakekit.steps.events import Origin, RunId, TimeWindow
 
 Stored = TypeVar("Stored", bound=Document)
 # With so many iterations a Map stays far below Step Functions' limit of 25,000 events.
@@ -22,7 +23,10 @@ MAX_SHARES = 40
 
 
 class Run(Document):
-    """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile."""
+    """The run document: what holds from StartRun to CompleteRun, whatever is edited meanwhile.
+
+    watermarks: those of its incremental tables when it began. window: what a backfill asks for.
+    """
 
     run_id: RunId
     started_at: AwareDatetime
@@ -30,6 +34,8 @@ class Run(Document):
     source: Source
     contracts: tuple[Contract, ...]
     origin: Origin = "person"
+    watermarks: tuple[Watermark, ...] = ()
+    window: TimeWindow | None = None
 
     def contract(self, endpoint: str) -> Contract:
         """Return the contract of an endpoint, or raise UnknownSourceError."""
@@ -37,6 +43,10 @@ class Run(Document):
             if contract.contract == endpoint:
                 return contract
         raise UnknownSourceError(f"{self.source.source}: run {self.run_id} knows no '{endpoint}'")
+
+    def watermark(self, table: str) -> Watermark | None:
+        """Return the watermark of a table when the run began, if there was one."""
+        return next((each for each in self.watermarks if each.table == table), None)
 
 
 class ClaimedTable(Model):

@@ -52,11 +52,12 @@ def example_secrets(key: str) -> dict[str, str] | None:
 
 
 @cache
-def example_api() -> ModuleType:
-    """Return `examples/airports/server.py` as a module; `examples` is no package on the path."""
-    spec = spec_from_file_location("lakekit_example_api", root() / "examples/airports/server.py")
+def example_api(name: str = "airports") -> ModuleType:
+    """Return the server of an example as a module; `examples` is no package on the path."""
+    path = root() / "examples" / name / "server.py"
+    spec = spec_from_file_location(f"lakekit_example_{name}", path)
     if spec is None or spec.loader is None:
-        raise ImportError("examples/airports/server.py")
+        raise ImportError(str(path))
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

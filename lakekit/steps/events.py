@@ -2,16 +2,27 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import AfterValidator, AwareDatetime, StringConstraints, ValidationError
 
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model, describe_faults
 
 RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$")]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+
+
+def _has_a_length(window: tuple[datetime, datetime]) -> tuple[datetime, datetime]:
+    if window[0] >= window[1]:
+        raise ValueError("the start of a window must be before its end")
+    return window
+
+
+# A time from its start, up to its end without it.
+TimeWindow = Annotated[tuple[AwareDatetime, AwareDatetime], AfterValidator(_has_a_length)]
 # Who started a run.
 Origin = Literal["person", "schedule", "file", "next", "sweep"]
 

@@ -11,14 +11,15 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from lakekit.config.workers import Workers
 from lakekit.models import Name
-from lakekit.steps.events import Key, Origin, RunId, StepModel
+from lakekit.steps.events import Key, Origin, RunId, StepModel, TimeWindow
 
 
 class LoadRequest(StepModel):
     """What `load_source` was started with.
 
     extraction_time: instead of the start time, for data that is of another time.
-    extract: false to load only what is pending.
+    extract: false to load only what is pending. window: start and end of a backfill, which
+    asks for this time alone. endpoints: of a backfill, if not all that have windows.
 
     A field that is unknown is the mistake of a person. Whoever else starts a run may be of another
     release.
@@ -28,6 +29,8 @@ class LoadRequest(StepModel):
     extraction_time: AwareDatetime | None = None
     extract: bool = True
     origin: Origin = "person"
+    window: TimeWindow | None = None
+    endpoints: tuple[Name, ...] = ()
     started_by: str | None = Field(None, alias="AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
 
     @model_validator(mode="before")
@@ -66,12 +69,14 @@ class Continuation(StepModel):
 
     wait_seconds: before the next call, as the source wants it.
     waits: how many waits there were one after the other without a page.
+    parent_waits: how many for the endpoint that gives the parents.
     """
 
     progress: Key
     pages: Annotated[int, Field(ge=0)]
     wait_seconds: Annotated[int, Field(ge=0)] = 0
     waits: Annotated[int, Field(ge=0)] = 0
+    parent_waits: Annotated[int, Field(ge=0)] = 0
 
 
 class ExtractPages(OfRun):

@@ -15,6 +15,8 @@ from lakekit.health import Health, Maintained
 from lakekit.landing.census import Verdict
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
+from lakekit.landing.mark import Mark
+from lakekit.landing.watermark import Watermark
 from lakekit.landing.writer import Manifest, Part, Progress, Request
 from lakekit.local.files import LandedFile
 from lakekit.local.landing import LandedRun
@@ -72,7 +74,7 @@ description: Orders of the shop
 source: shop
 endpoint:
   path: /orders
-  params: {state: all, tag: [a, b]}
+  params: {state: all, tag: [a, b], since: "{watermark}"}
   headers: {X-Version: "2"}
   records: $.items
   absent_records: empty
@@ -80,6 +82,11 @@ endpoint:
   may_ignore: [$.next]
   paginator: {type: page_number, page_param: p, first_page: 0, total_path: $.pages}
   extract: changes
+  incremental:
+    watermark: $.meta.at
+    type: timestamp
+    start: 2026-01-01T00:00:00Z
+    look_back_seconds: 300
 schema:
   - {name: id, type: bigint, required: true, description: Its number}
   - {name: at, type: timestamp, from: $.meta.at}
@@ -112,7 +119,7 @@ contract: clients
 source: shop
 endpoint:
   path: "/clients/{environment}"
-  body: {json: {size: 10, since: "{run.started_at:unix}"}}
+  body: {json: {size: 10, from: "{window.start:unix}", to: "{window.end:unix}"}}
   records: $.clients
   shape: map
   map_key: id
@@ -124,14 +131,92 @@ endpoint:
     end_values: [0, false]
     total: {header: X-Total, counts: pages, changes: allowed}
     end_statuses: [404]
-    following: {path: /clients/more, json: {size: 10}}
+    following: {path: /clients/more, json: {size: 10}, headers: {X-Page: next}}
+  extract: incremental
+  incremental: {window: {days: 7}, start: 2026-01-01}
 schema: [{name: id, type: bigint}, {name: region, type: string}]
 history: {keys: [id, region], delete_scope: [region], max_deleted_ratio: 0.1}
+"""
+)
+ITEMS = load_contract(
+    """
+contract: items
+source: shop
+endpoint:
+  path: "/orders/{parent.id}/items"
+  parent: {table: orders, fields: {id: $.id}, max_parents: 10, absent_parents: skip}
+schema: [{name: order_id, type: bigint, from: $.parent.id}]
+history: {keys: [order_id]}
+"""
+)
+REGIONS = load_contract(
+    """
+contract: regions
+source: shop
+endpoint: {path: "/regions/{parent.code}", parent: {values: [{code: eu}, {code: 7}]}}
+schema: [{name: code, type: string, from: $.parent.code}]
+history: {keys: [code]}
+"""
+)
+DUMPS = load_contract(
+    """
+contract: dumps
+source: shop
+endpoint:
+  path: /exports
+  body: {json: {table: orders}}
+  response: {format: csv}
+  export:
+    id_path: $.id
+    status_path: "/exports/{export.id}"
+    state_path: $.state
+    done: [ready, true, 2]
+    failed: [failed]
+    files_path: $.files[*].url
+    files_origin: https://files.example
+    poll_seconds: 60
+    deadline_minutes: 90
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
+FEEDS = load_contract(
+    """
+contract: feeds
+source: shop
+endpoint:
+  path: /feeds
+  export:
+    status_url_path: $.href
+    state_path: $.state
+    done: [ready]
+    download_path: /feeds/latest
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
+"""
+)
+BULKS = load_contract(
+    """
+contract: bulks
+source: shop
+endpoint:
+  path: /bulks
+  export: {status_url_header: Content-Location, files_path: "$.output[*].url"}
+schema: [{name: id, type: bigint}]
+history: {keys: [id]}
 """
 )
 PART = Part(
     key=f"{FOLDER}part-00000.ndjson.gz", rows=2, bytes=90, sha256="a" * 64, uncompressed_bytes=120
 )
+WATERMARK = Watermark(
+    table="orders", by="$.meta.at", type="timestamp", value="2026-01-01T06:00:00Z",
+    changed_at=NOON, manifest=OLDER, set_by="ann",
+)  # fmt: skip
+MARK = Mark(
+    by="$.meta.at", type="timestamp", since="2026-01-01T06:00:00Z", until="2026-01-01T11:59:00Z",
+    counted=4, unset=3, unreadable=2, ahead=1,
+)  # fmt: skip
 RECEIVED = PART.model_copy(update={"key": f"{FOLDER}original.csv.gz"})
 BATCH = Batch(
     run_id="r-1", extract="changes", extraction_time=NOON, files=(f"s3://landing/{PART.key}",),
@@ -151,7 +236,8 @@ JOB = {
 DOCUMENTS: tuple[Document, ...] = (
     Run(
         run_id="r-1", started_at=NOON, extraction_time=NOON, source=SOURCE,
-        contracts=(ORDERS, CLIENTS), origin="schedule",
+        contracts=(ORDERS, CLIENTS, ITEMS, REGIONS, DUMPS, FEEDS, BULKS), origin="schedule",
+        watermarks=(WATERMARK,), window=(SIX, NOON),
     ),
     Claim(
         run_id="r-1", leased_at=NOON, deferred=("clients",), waiting=("carts",),
@@ -180,8 +266,9 @@ DOCUMENTS: tuple[Document, ...] = (
         run_id="r-1", source="shop", endpoint="orders", contract_version=2, extract="changes",
         extraction_time=NOON, request=Request(url="https://shop.example/orders", params={"a": "b"}),
         pages=1, rows=2, format="csv", parts=(RECEIVED,), converted=(PART,),
+        watermark=MARK,
     ),
-    Progress(run_id="r-1", parts=(PART,), pages=4, resume={"page": 5}),
+    Progress(run_id="r-1", parts=(PART,), pages=4, resume={"page": 5}, watermark=MARK),
     Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
@@ -207,6 +294,7 @@ DOCUMENTS: tuple[Document, ...] = (
     Decision(reason="it was a test", decided_at=NOON, decided_by="ann"),
     Backoff(failures=2, until=NOON, run_id="r-1"),
     Newest(full=OLDER, moving=KEY),
+    WATERMARK,
     LandedRun(
         contract="contract: orders", batch=BATCH, merged=True,
         files=(LandedFile(name="0.ndjson", received_as="a.ndjson", bytes=3, sha256="b" * 64),),
@@ -217,7 +305,13 @@ DOCUMENTS: tuple[Document, ...] = (
 # hands to jobs, which are those of the newest release.
 HANDED: tuple[StepModel, ...] = (
     LoadRequest(
-        source="shop", extraction_time=SIX, extract=False, origin="next", started_by="arn:x"
+        source="shop",
+        extraction_time=SIX,
+        extract=False,
+        origin="next",
+        started_by="arn:x",
+        window=(SIX, NOON),
+        endpoints=("orders",),
     ),
     CreateTables(**JOB),
     MergeScd2(**JOB),

@@ -15,7 +15,9 @@ Json = dict[str, Any]
 FOLDER = Path(__file__).parent
 MODELS: dict[str, type[BaseModel]] = {}
 # Their names are a person's or a source's, and no fields of ours.
-FREE = ("params", "headers", "json", "variables", "properties", "resume", "failed")
+FREE = (
+    "params", "headers", "json", "variables", "properties", "resume", "failed", "fields", "values",
+)  # fmt: skip
 PROPERTIES_FILE, SNAPSHOT_FILE = "table_properties", "snapshot_summary"
 
 

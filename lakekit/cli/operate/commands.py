@@ -7,6 +7,7 @@ import typer
 
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate import texts
+from lakekit.cli.operate.backfill import backfill
 from lakekit.cli.operate.places import (
     EnvironmentOption,
     JsonOption,
@@ -59,7 +60,7 @@ def runs(
     with opened(environment, sandbox, data) as place:
         store, now = place.flow.store, place.flow.clock()
         found = recent_runs(store, place.log, now, limit=limit, source=source)
-    _show_all(RecentRun, found, texts.runs_text, form)
+    show_all(RecentRun, found, texts.runs_text, form)
 
 
 def landings(  # noqa: PLR0913, PLR0917  each is an option
@@ -92,10 +93,10 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
         if landing:
             one = describe_landing(store, find_landing(store, landing))
             where = f"--environment {environment}" if environment else "--sandbox"
-            _show_all(Landing, [one], lambda _: texts.landing_text(one, where), form)
+            show_all(Landing, [one], lambda _: texts.landing_text(one, where), form)
             return
         found = [*waiting_landings(store, states, source)]
-    _show_all(Waiting, found, texts.landings_text, form)
+    show_all(Waiting, found, texts.landings_text, form)
 
 
 def status(
@@ -111,7 +112,7 @@ def status(
     """
     with opened(environment, sandbox, data) as place:
         found = table_status(place.flow, source)
-    _show_all(TableStatus, found, texts.status_text, form)
+    show_all(TableStatus, found, texts.status_text, form)
 
 
 def approve(
@@ -172,11 +173,11 @@ def retry(
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (runs, landings, status, approve, reject, retry):
+    for command in (runs, landings, status, approve, reject, retry, backfill):
         app.command()(command)
 
 
-def _show_all(
+def show_all(
     kind: type[Shown], found: list[Shown], text: Callable[[list[Shown]], str], form: str
 ) -> None:
     """Show rows of one kind: for people as the text of their own, else by their fields."""

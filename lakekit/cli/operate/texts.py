@@ -14,6 +14,7 @@ from lakekit.operate.find import short_name
 from lakekit.operate.landings import Landing, Reason, Waiting
 from lakekit.operate.runs import RecentRun
 from lakekit.operate.status import TableStatus
+from lakekit.operate.watermarks import TableWatermark
 
 WIDTH = 80
 # How much of a cause a list shows; one landing, and --json, have all of it.
@@ -43,6 +44,14 @@ def landing_text(landing: Landing, where: str) -> str:
 def status_text(tables: Sequence[TableStatus]) -> str:
     """Return where tables are, a line for one at which nothing waits."""
     return "\n".join(line for each in tables for line in _table(each)) or "nothing has landed"
+
+
+def watermarks_text(watermarks: Sequence[TableWatermark]) -> str:
+    """Return where the next runs of tables begin, and why there."""
+    return (
+        "\n".join(line for each in watermarks for line in _watermark(each))
+        or "no table is incremental"
+    )
 
 
 def decided_text(decided: Decided) -> str:
@@ -98,6 +107,18 @@ def _landing(landing: Landing) -> Iterator[str]:
     if landing.completed_by is not None:
         yield from _wrapped(f"merged or superseded in run {landing.completed_by}", "  ")
     yield from (f"  {each}" for each in landing.objects)
+
+
+def _watermark(found: TableWatermark) -> Iterator[str]:
+    yield f"{found.source}.{found.table}  {found.value}"
+    kind = f"{found.type} of {found.by}" if found.by.startswith("$") else "windows of time"
+    if not found.is_stored:
+        yield from _wrapped(f"{kind}, the start of its contract: no landing is complete", "  ")
+    elif found.changed_at:
+        why = f"set by {found.set_by}" if found.set_by else f"reached by {found.reached_by}"
+        yield from _wrapped(f"{found.stored_as or kind}, {why} at {_time(found.changed_at)}", "  ")
+    if found.stored_as:
+        yield from _wrapped(f"the contract has {kind}: set where it begins", "  ")
 
 
 def _decision(word: str, decision: Decision | None) -> Iterator[str]:

@@ -8,7 +8,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from lakekit.contract.endpoint.export import export_faults
+from lakekit.contract.endpoint.incremental import incremental_faults
+from lakekit.contract.endpoint.parent import parent_faults
 from lakekit.contract.endpoint.paths import Every, path_steps
+from lakekit.contract.endpoint.placeholders import CURSOR, placeholders_in
 from lakekit.models import Fault, child
 
 _PLACES: Mapping[object, Mapping[str, str]] = {
@@ -19,6 +23,8 @@ _PLACES: Mapping[object, Mapping[str, str]] = {
 }
 _IN_AN_ANSWER = ("has_more", "is_last", "total_path", "cursor_path", "next_path")
 _ENDS = ("has_more", "is_last", "total_path", "total")
+_ASKING = ("method", "params", "headers", "body", "incremental", "parent", "export")
+_NO_PATH = object()
 Parts = Mapping[str, Any]
 
 
@@ -26,6 +32,7 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
     """Yield which options of an endpoint do not go together; their places begin at the file."""
     paginator = _part(endpoint, "paginator")
     found = chain(
+        _path_faults(endpoint),
         _request_faults(endpoint),
         _shape_faults(endpoint),
         _end_faults(paginator),
@@ -34,6 +41,9 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
         _place_faults(endpoint, paginator),
         _following_faults(endpoint, paginator),
         _format_faults(endpoint, paginator),
+        incremental_faults(endpoint),
+        parent_faults(endpoint),
+        export_faults(endpoint),
     )
     for fault in found:
         yield Fault(("endpoint", *fault.path), fault.message)
@@ -42,6 +52,19 @@ def endpoint_faults(endpoint: Parts) -> Iterator[Fault]:
 def _part(parts: Parts, name: str) -> Parts:
     value = parts.get(name)
     return value if isinstance(value, Mapping) else {}
+
+
+def _path_faults(endpoint: Parts) -> Iterator[Fault]:
+    if endpoint.get("path", _NO_PATH) is not _NO_PATH:
+        return
+    asking = [name for name in _ASKING if endpoint.get(name)]
+    if _part(endpoint, "paginator").get("type", "single_page") != "single_page":
+        asking.append("paginator")
+    if endpoint.get("records", "$") != "$":
+        asking.append("records")
+    if asking:
+        must = "a table of dropped files alone has neither"
+        yield Fault(("path",), f"is missing, and {asking[0]} is about requests; {must}")
 
 
 def _request_faults(endpoint: Parts) -> Iterator[Fault]:
@@ -114,6 +137,11 @@ def _is_in_form(place: str, body: object) -> bool:
 
 
 def _following_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
+    elsewhere = {name: each for name, each in paginator.items() if name != "following"}
+    if CURSOR in _used({**endpoint, "paginator": elsewhere}):
+        yield _in("following", f"{{{CURSOR}}} may be in following, as the first page has none")
+    if "cursor_param" in paginator and CURSOR in _used(paginator.get("following")):
+        yield _in("cursor_param", f"following has {{{CURSOR}}} instead; leave one of them out")
     following, body = _part(paginator, "following"), endpoint.get("body")
     has_json = isinstance(body, Mapping) and "json" in body
     if "json" in following and not has_json and ("body" not in endpoint or body is not None):
@@ -139,6 +167,10 @@ def _format_faults(endpoint: Parts, paginator: Parts) -> Iterator[Fault]:
         yield Fault(("records",), "lines of ndjson are the list $; write $[*].name for a part")
     if form == "csv" and endpoint.get("records", "$") not in (None, "$"):
         yield Fault(("records",), "rows of csv have no path; leave it out")
+
+
+def _used(value: Any) -> set[str]:
+    return {name for name, _ in placeholders_in(value)}
 
 
 def _in(name: str, message: str) -> Fault:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, StringConstraints
 
 from lakekit.contract.endpoint.paths import ValuePath, path_steps
-from lakekit.contract.endpoint.request import JsonFields, Params, UrlPath
+from lakekit.contract.endpoint.request import Headers, JsonFields, Params, UrlPath
 from lakekit.models import Model
 
 PageSize = Annotated[int, Field(ge=1, le=100_000)]
@@ -110,6 +110,7 @@ class Following(Model):
 
     path: UrlPath | None = None
     params: Params | None = None
+    headers: Headers = Field(default_factory=dict)
     json_fields: JsonFields | None = Field(None, alias="json")
 
 

@@ -10,6 +10,7 @@ class SourceRequest:
     """One request: its address, parameters in their order, its own headers, its body.
 
     accept_statuses: those from 400 to 499 that are an answer, not an error.
+    other_origin: where it may lead in addition to the source's own, without signing in.
     repeatable: whether the same request gives the same answer again. A scroll gives the next one.
     """
 
@@ -20,6 +21,7 @@ class SourceRequest:
     body: bytes | None = None
     accept_statuses: frozenset[int] = frozenset()
     repeatable: bool = True
+    other_origin: str | None = None
 
 
 @dataclass(frozen=True)

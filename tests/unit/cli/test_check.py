@@ -25,7 +25,7 @@ def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
     ("original", "old", "new", "fault"),
     [
         (SOURCE, "http://127.0.0.1:8080", "http://example.org", "base_url: must use https"),
-        (SOURCE, "base_url:", "base_ur:", "base_url: Field required"),
+        (SOURCE, "base_url:", "base_ur:", "did you mean 'base_url'"),
         (CONTRACT, "contract: airports", "contrac: airports", "did you mean 'contract'"),
         (CONTRACT, "keys: [icao]", "keys: [nope]", "'nope' is not a column"),
         (CONTRACT, "keys: [icao]", "keys: [icao]\n  apply_as_deletes: icao", "icao is string, not"),
@@ -73,6 +73,36 @@ def test_reports_a_name_by_which_no_run_finds_the_file(
     assert result.stderr == (
         f"{other}: {kind}: is '{name}'; name the file {name}.yaml or change it\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("base_url", "path", "fault"),
+    [
+        (
+            "",
+            "path: /orders",
+            "the source shop has no base_url, so files alone; leave out the path",
+        ),
+        ("base_url: https://shop.example", "extract: full", "is missing: the source shop has a"),
+        ("", "extract: full", ""),
+    ],
+)
+def test_a_contract_has_a_path_if_its_source_has_an_address(
+    tmp_path: Path, base_url: str, path: str, fault: str
+) -> None:
+    for name in ("contracts", "sources"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "sources/shop.yaml").write_text(f"source: shop\n{base_url}\n")
+    contract = tmp_path / "contracts/orders.yaml"
+    contract.write_text(
+        f"contract: orders\nsource: shop\nendpoint: {{{path}}}\n"
+        "schema: [{name: id, type: bigint}]\nhistory: {keys: [id]}\n"
+    )
+
+    result = check(contract)
+
+    assert result.exit_code == bool(fault)
+    assert f"endpoint.path: {fault}" in result.stderr if fault else not result.stderr
 
 
 def test_a_file_outside_the_configuration_may_have_any_name(tmp_path: Path) -> None:
@@ -208,3 +238,26 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
 
 def test_reports_a_file_that_is_not_there() -> None:
     assert "No such file" in check(Path("nowhere.yaml")).stderr
+
+
+CHILD = """
+contract: {name}
+source: shop
+endpoint: {{path: "/orders/{{parent.id}}/items", parent: {{table: {table}, fields: {{id: $.id}}}}}}
+schema: [{{name: id, type: bigint, from: $.parent.id}}]
+history: {{keys: [id]}}
+"""
+
+
+def test_reports_parents_that_there_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "contracts"
+    folder.mkdir()
+    orders, items, taxes = (folder / f"{name}.yaml" for name in ("orders", "items", "taxes"))
+    items.write_text(CHILD.format(name="items", table="orders"))
+    taxes.write_text(CHILD.format(name="taxes", table="taxes"))
+
+    assert "there is no contract 'orders'" in check(items).stderr
+    assert "'taxes' is among its own parents" in check(taxes).stderr
+
+    orders.write_text("contract: orders\nsource: shop\n")  # has faults of its own
+    assert check(items).stdout == f"{items}: ok\n"

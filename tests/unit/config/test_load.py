@@ -61,6 +61,14 @@ def test_only_a_check_reads_conditions(folder: Path) -> None:
         check_contracts(folder)
 
 
+def test_a_check_finds_a_table_of_files_whose_source_is_asked(folder: Path) -> None:
+    file = folder / "contracts/b_orders.yaml"
+    file.write_text(file.read_text().replace("path: /e", "extract: full"))
+
+    with pytest.raises(InvalidContractError, match=r"b_orders\.yaml: endpoint\.path: is missing"):
+        check_contracts(folder)
+
+
 @pytest.mark.parametrize("name", ["c", "../a", "a.yaml", ""])
 def test_says_which_source_is_unknown(folder: Path, name: str) -> None:
     with pytest.raises(UnknownSourceError, match="there is no sources/"):
@@ -76,7 +84,7 @@ def test_refuses_a_file_that_is_not_named_as_what_it_holds(folder: Path) -> None
 
 def test_names_the_faults_of_all_files_at_once(folder: Path) -> None:
     for name in ("a", "b"):
-        (folder / f"sources/{name}.yaml").write_text(f"source: {name}\n")
+        (folder / f"sources/{name}.yaml").write_text(f"source: {name}\nbase_url: x\n")
 
     with pytest.raises(InvalidContractError, match=r"(?s)a\.yaml: base_url.*b\.yaml: base_url"):
         read_sources(folder)

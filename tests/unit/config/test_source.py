@@ -2,7 +2,7 @@ import pytest
 
 from lakekit.config.auth import ApiKeyAuth, Secret
 from lakekit.config.schedule import Schedule
-from lakekit.config.source import load_source
+from lakekit.config.source import Source, load_source
 from lakekit.errors import InvalidContractError
 
 AIRPORTS = """
@@ -47,6 +47,21 @@ def test_refuses_an_unsafe_address(url: str) -> None:
 )
 def test_accepts_a_public_address_and_this_machine(url: str) -> None:
     assert load_source(f"source: s\nbase_url: '{url}'").base_url == url
+
+
+def test_a_source_of_files_alone_has_no_address() -> None:
+    source = load_source("source: s")
+
+    assert source.base_url is None
+    assert Source.model_validate_json(source.model_dump_json()) == source
+
+
+@pytest.mark.parametrize("more", ["auth: {type: bearer, secret: x}", "schedule: rate(1 hour)"])
+def test_without_an_address_nothing_is_asked(more: str) -> None:
+    field = more.partition(":")[0]
+
+    with pytest.raises(InvalidContractError, match=f"without base_url .* leave out {field}"):
+        load_source(f"source: s\n{more}")
 
 
 @pytest.mark.parametrize("text", ["rate(1 hour)", "rate(15 minutes)", "cron(0 6 * * ? *)"])

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakekit.contract.contract import load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.endpoint.paths import Every, path_of, path_steps
 from lakekit.contract.endpoint.placeholders import placeholder_faults
@@ -52,13 +52,26 @@ def faults_of(text: str) -> list[str]:
     ],
 )
 def test_an_endpoint_may_say(text: str) -> None:
-    assert endpoint_of(text).path.startswith("/")
+    assert str(endpoint_of(text).path).startswith("/")
+
+
+def test_a_table_of_dropped_files_alone_has_no_path() -> None:
+    for text in ("{}", "{extract: changes}", "{extract: changes, paginator: {type: single_page}}"):
+        assert endpoint_of(text).path is None
+        again = load_contract(GOOD.replace("{path: /people}", text)).model_dump_json(by_alias=True)
+        assert Contract.model_validate_json(again).endpoint.path is None
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("{path: p}", "path: must begin with /; it is below the source's base_url"),
+        ("{path: '/p/{cursor}', paginator: {type: cursor, cursor_path: $.n}}", "paginator.following: {cursor} may be in following, as the first page has none"),
+        ("{path: /p, paginator: {type: cursor, cursor_path: $.n, cursor_param: c, following: {path: '/{cursor}'}}}", "paginator.cursor_param: following has {cursor} instead"),
+        ("{path: /p, paginator: {type: cursor, cursor_path: $.n, following: {headers: {Authorization: x}}}}", "paginator.following.headers: Authorization is not for a contract"),
+        ("{params: {a: b}}", "path: is missing, and params is about requests; a table of dropped files alone has neither"),
+        ("{records: $.items}", "path: is missing, and records is about requests"),
+        ("{paginator: {type: link_header}}", "path: is missing, and paginator is about requests"),
         ("{path: '/p?a=1'}", "path: must not have ?; use params"),
         ("{path: '/p#x'}", "path: must not have '#'"),
         ("{path: '/a b'}", "path: must not have a blank; write %20"),
@@ -67,7 +80,7 @@ def test_an_endpoint_may_say(text: str) -> None:
         ("{path: '/{environmnet}'}", "path: {environmnet} is no placeholder; did you mean {environment}?"),
         ("{path: '/{environment:date}'}", "path: {environment} has no format; leave out :date"),
         ("{path: '/{run.started_at:iso8601}'}", "path: {run.started_at:iso8601} has no format that is known: iso, date, unix, unix_ms"),
-        ("{path: /p, params: {a: '{watermark}'}}", "params.a: {watermark} is no placeholder; known are {run.started_at}, {run.extraction_time}, {environment}. Write {{watermark}} for the text itself"),
+        ("{path: /p, params: {a: '{watermark}'}}", "incremental: {watermark} is asked for; give the endpoint incremental: {…}, which says where it begins"),
         ("{path: /p, params: {a: ['{x}', '{window.start}']}}", "params.a: {x} is no placeholder"),
         ("{path: /p, params: {v: 1.50}}", "params.v: must be text, but YAML reads it as 1.5; put it in quotes"),
         ("{path: /p, params: {v: yes}}", "params.v: must be text, but YAML reads it as true"),

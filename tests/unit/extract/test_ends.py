@@ -278,3 +278,39 @@ def test_a_scroll_ends_at_an_empty_page_and_is_counted() -> None:
         Chain(answers[0], answers[2]).land(paginator=scroll)
     with pytest.raises(SourceShapeError, match="page 2 repeats"):
         Chain(answers[0], answers[0]).land(paginator=scroll)
+
+
+@pytest.mark.parametrize(
+    ("following", "url", "params", "header"),
+    [
+        ({"path": "/scroll/{cursor}"}, "/scroll/a%2Fb%C3%A9", (), None),
+        ({"params": {"q": "from {cursor}"}}, "/items", (("q", "from a/bé"),), None),
+        ({"headers": {"X-Next": "{cursor}"}}, "/items", (("limit", "2"),), "7"),
+    ],
+)
+def test_a_cursor_may_go_into_a_place_of_its_own(
+    following: dict[str, Any], url: str, params: tuple[Any, ...], header: str | None
+) -> None:
+    first, second = ("7", 8) if header else ("a/bé", "c")
+    chain = Chain(items(1, next=first), items(2, next=second), items(3))
+
+    found = chain.land(
+        params={} if "path" in following else {"limit": 2},
+        paginator=cursor(following=following),
+    )
+
+    assert ids(found) == [1, 2, 3]
+    request = chain.asked[1]
+    assert request.url == f"https://api.example{url}"
+    assert request.params == params
+    assert request.headers.get("X-Next") == header
+    assert "X-Next" not in chain.asked[0].headers
+    assert header is None or chain.asked[2].headers["X-Next"] == "8"
+
+
+def test_a_cursor_that_would_break_a_header_is_refused() -> None:
+    chain = Chain(items(1, next="a\r\nX-Evil: 1"), items(2))
+    following = {"headers": {"X-Next": "{cursor}"}}
+
+    with pytest.raises(SourceShapeError, match="has signs that no header may have"):
+        chain.land(paginator=cursor(following=following))

@@ -6,8 +6,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from lakekit.extract import SourceRequest
+from lakekit.contract.endpoint import Endpoint
+from lakekit.extract import SourceRequest, values_of_steps
+from lakekit.extract.requests import Requests
 from tests.unit.extract.chain import Chain
+from tests.unit.extract.conftest import VALUES
 
 
 def first(**endpoint: Any) -> SourceRequest:
@@ -53,12 +56,36 @@ def test_a_path_may_have_any_characters_and_placeholders(path: str, url: str) ->
 def test_placeholders_are_filled_wherever_a_text_is_sent(text: str, sent: str) -> None:
     assert dict(first(params={"q": text}).params)["q"] == sent
     assert first(headers={"X-Q": text}).headers["X-Q"] == sent
+    in_json = int(sent) if ":unix" in text else sent
     assert json.loads(first(body={"json": {"a": [{"q": text}]}}).body or b"") == {
-        "a": [{"q": sent}]
+        "a": [{"q": in_json}]
     }
     assert parse_qsl((first(body={"form": {"q": text}}).body or b"").decode()) == [("q", sent)]
     graphql = first(body={"graphql": {"query": "{x}", "variables": {"q": text}}})
-    assert json.loads(graphql.body or b"") == {"query": "{x}", "variables": {"q": sent}}
+    assert json.loads(graphql.body or b"") == {"query": "{x}", "variables": {"q": in_json}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "sent"),
+    [
+        ("number", "12345678901234567890.10", b"12345678901234567890.10"),
+        ("number", "007", b'"007"'),
+        ("text", "7", b'"7"'),
+        ("unix", "2026-01-31T00:00:00Z", b"1769817600"),
+        ("timestamp", "2026-01-31T00:00:00Z", b'"2026-01-31T00:00:00Z"'),
+    ],
+)
+def test_a_watermark_is_in_json_what_it_is(kind: str, value: str, sent: bytes) -> None:
+    given = {"watermark": "$.at", "type": kind, "start": value}
+    body = {"json": {"a": "{watermark}", "b": "x{watermark}"}}
+    endpoint = Endpoint.model_validate(
+        {"path": "/p", "body": body, "extract": "changes", "incremental": given}
+    )
+    [step] = values_of_steps(endpoint.incremental, value, VALUES)
+
+    asked = Requests("https://api.example", endpoint, step).at("").body
+
+    assert asked == b'{"a":%b,"b":"x%b"}' % (sent, sent.strip(b'"'))
 
 
 def test_parameters_repeat_in_their_order_and_numbers_need_no_quotes() -> None:

@@ -41,6 +41,19 @@ def contract(name: str = "orders", **changes: Any) -> Contract:
     return load_contract(text).model_copy(update=changes)
 
 
+def child(name: str = "items", **parent: Any) -> Contract:
+    """Return the contract of a child endpoint of orders."""
+    given = {"table": "orders", "fields": {"id": "$.id"}} | parent
+    given = {key: value for key, value in given.items() if value is not None}
+    return load_contract(
+        f"contract: {name}\nsource: shop\n"
+        "endpoint: {path: '/orders/{parent.id}/items', records: $.items, "
+        f"parent: {json.dumps(given)}, "
+        "paginator: {type: page_number, total_path: $.pages}}\n"
+        "schema: [{name: id, type: bigint, from: $.parent.id}]\nhistory: {keys: [id]}\n"
+    )
+
+
 def begun(store: MemoryObjectStore, *contracts: Contract, **changes: Any) -> Run:
     """Write the document of run `r` and return it."""
     fields: dict[str, Any] = {

@@ -3,12 +3,14 @@ from typing import Any
 
 import pytest
 
-from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.contract.contract import Contract
+from lakekit.contract.endpoint import Endpoint
+from lakekit.errors import InvalidContractError, InvalidStepInputError, UnknownSourceError
 from lakekit.runs.documents import read_run
 from lakekit.runs.start_run import start_run
 from lakekit.steps.functions import StartRun, StartRunResult
 from tests.fakes import MemoryObjectStore
-from tests.unit.runs.kit import NOON, SOURCE, contract
+from tests.unit.runs.kit import NOON, SOURCE, child, contract
 
 
 class Story:
@@ -41,6 +43,29 @@ def test_extracts_every_endpoint_of_the_source_and_takes_no_table(story: Story) 
 def test_extracts_nothing_where_only_what_is_pending_is_to_be_loaded(story: Story) -> None:
     assert story.start(extract=False).endpoints == ()
     assert story.store.get("index/open/shop/r") == b""
+
+
+def files_alone(name: str) -> Contract:
+    """Return the contract of a table that is not asked for."""
+    endpoint = Endpoint(extract="changes")
+    return contract(name).model_copy(update={"endpoint": endpoint})
+
+
+def test_extracts_nothing_of_a_source_of_files_alone(story: Story) -> None:
+    event = {"run_id": "r", "started_at": NOON, "source": "shop", "request": {"source": "shop"}}
+    source = SOURCE.model_copy(update={"base_url": None})
+
+    done = start_run(StartRun.from_event(event), story.store, source, [files_alone("orders")])
+
+    assert done.endpoints == ()
+    assert read_run(story.store, "r").source == source
+
+
+def test_refuses_a_table_of_files_alone_whose_source_is_asked(story: Story) -> None:
+    story.contracts = (contract("orders"), files_alone("clients"))
+
+    with pytest.raises(InvalidContractError, match=r"clients: endpoint\.path: is missing"):
+        story.start()
 
 
 def test_the_same_start_again_returns_the_same_result(story: Story) -> None:
@@ -87,3 +112,17 @@ def test_a_run_that_extracts_leaves_a_sign_for_the_sweeper(story: Story) -> None
     other = Story()
     other.start()
     assert other.store.head("watch/started/shop") is not None
+
+
+def test_extracts_parents_before_their_children(story: Story) -> None:
+    story.contracts = (child(), *story.contracts)
+
+    assert story.start().endpoints == ("orders", "clients", "items")
+
+
+def test_starts_no_run_whose_children_would_wait_for_ever(story: Story) -> None:
+    story.contracts = (child(table="items"),)
+
+    with pytest.raises(InvalidContractError, match="'items' is among its own parents"):
+        story.start()
+    assert not story.store.objects

@@ -1,0 +1,1 @@
+"""Demos of further examples, in addition to `make demo` and `make demo-changes`."""
