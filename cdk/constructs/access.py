@@ -24,12 +24,16 @@ class Access:
 PENDING, BLOCKED, OPEN = "index/pending/", "index/blocked/", "index/open/"
 BACKOFF, ROUTED = "index/backoff/", "index/routed/"
 STARTED, LOADED = layout.STARTED, layout.LOADED
+# To see whether a landing waits: a HEAD of what is there needs the right to read it.
+INDEXED = (PENDING, BLOCKED)
 # To give tables back, and to look for what is pending.
 HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
     "start_run": Access(read=("runs/", "tables/"), write=("runs/", OPEN, STARTED)),
-    "extract_pages": Access(read=("raw/", "runs/"), write=("raw/", CALLS, PENDING)),
-    "claim_landings": Access(read=("runs/", "leases/", BACKOFF), write=("runs/", "leases/")),
+    "extract_pages": Access(read=("raw/", "runs/", OPEN, *INDEXED), write=("raw/", CALLS, PENDING)),
+    "claim_landings": Access(
+        read=("raw/", "runs/", "leases/", BACKOFF, OPEN, *INDEXED), write=("runs/", "leases/")
+    ),
     "validate_landing": Access(read=("raw/", "runs/"), write=("runs/",)),
     "plan_tables": Access(read=("raw/", "runs/", "tables/"), write=("runs/", "tables/")),
     "complete_run": Access(
@@ -46,12 +50,15 @@ FUNCTION_ACCESS = {
     "start_pending": HAND_OVER,
     # It routes what no event has routed, and closes what no run has closed.
     "sweep": Access(
-        read=("inbox/", "raw/", "runs/", *HAND_OVER.read),
+        read=("inbox/", "raw/", "runs/", *INDEXED, *HAND_OVER.read),
         write=("raw/", PENDING, ROUTED, STARTED, LOADED, *HAND_OVER.write),
         delete=(PENDING, BLOCKED, *HAND_OVER.delete),
     ),
     "pause_schedules": Access(read=(layout.PAUSED,), write=(layout.PAUSED,)),
-    "route_file": Access(read=("inbox/", "raw/", "leases/"), write=("raw/", PENDING, ROUTED)),
+    "route_file": Access(
+        read=("inbox/", "raw/", "leases/", *INDEXED),
+        write=("raw/", PENDING, ROUTED),
+    ),
 }
 JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),

@@ -1,0 +1,66 @@
+"""What steps ask of the landing bucket lies within the rights of their roles."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+
+import pytest
+
+from cdk.constructs.access import FUNCTION_ACCESS
+from tests.flow import functions
+from tests.flow.functions import Event
+from tests.flow.play import play
+from tests.flow.store import WATCH
+from tests.flow.world import World
+
+SCHEDULES = 10
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
+    """Return what functions ask for, as it comes: step, verb and key."""
+    found: set[tuple[str, str, str]] = set()
+    request = World.request
+
+    @contextmanager
+    def noted(world: World, what: str) -> Iterator[None]:
+        verb, _, key = what.partition(" ")
+        step = world.kernel.current.notes.get("step")
+        # S3 answers 404 of what is not there to whoever may list.
+        is_there = verb in ("PUT", "DELETE") or key in world.plain.objects
+        if step and is_there and not key.startswith(WATCH):
+            found.add((step, verb, key))
+        with request(world, what):
+            yield
+
+    def named(step: str) -> None:
+        function = functions.FUNCTIONS[step]
+
+        def call(world: World, event: Event) -> Event:
+            world.kernel.current.notes["step"] = step
+            return function(world, event)
+
+        monkeypatch.setitem(functions.FUNCTIONS, step, call)
+
+    for step in functions.FUNCTIONS:
+        named(step)
+    monkeypatch.setattr(World, "request", noted)
+    return found
+
+
+def test_each_step_may_do_what_it_does(asked: set[tuple[str, str, str]]) -> None:
+    for seed in range(SCHEDULES):
+        play(seed)
+
+    assert {step for step, _, _ in asked} >= {"claim_landings", "extract_pages", "route_file"}
+    assert sorted({_place(*each) for each in asked if not _is_allowed(*each)}) == []
+
+
+def _is_allowed(step: str, verb: str, key: str) -> bool:
+    access = FUNCTION_ACCESS[step]
+    rights = {"GET": access.read, "HEAD": access.read, "PUT": access.write, "DELETE": access.delete}
+    return verb not in rights or any(fnmatchcase(key, f"{prefix}*") for prefix in rights[verb])
+
+
+def _place(step: str, verb: str, key: str) -> str:
+    return f"{step} {verb} {'/'.join(key.split('/')[:2])}"
