@@ -21,7 +21,6 @@ from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidEnvironmentError
 from lakekit.models import Fault, Model, describe_faults, parse_yaml
 
-FOLDER = Path("config/environments")
 BASE = "base"
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the other names that
 # begin with the prefix may be longer.
@@ -129,6 +128,10 @@ class Environment(Model):
         own = f"{self.prefix}_{self.environment}".replace("-", "_")
         return self.storage.database or own
 
+    def parameter(self, part: str) -> str:
+        """Return the name of a parameter in Systems Manager."""
+        return f"/{self.prefix}/{self.environment}/{part}"
+
     @property
     def secrets(self) -> str:
         """What the names of the secrets begin with that sources may use."""
@@ -140,12 +143,12 @@ class Environment(Model):
         return derive_timeouts(self.jobs.timeout_minutes)
 
 
-def environment_names(folder: Path = FOLDER) -> list[str]:
+def environment_names(folder: Path) -> list[str]:
     """Return the environments of a project: the names of their files."""
     return sorted(file.stem for file in folder.glob("*.yaml") if file.stem != BASE)
 
 
-def read_environments(folder: Path = FOLDER) -> dict[str, Environment]:
+def read_environments(folder: Path) -> dict[str, Environment]:
     """Read all environments, by name; see `load_environment` for errors, of all files at once."""
     found, faults = {}, []
     for name in environment_names(folder):
@@ -158,7 +161,7 @@ def read_environments(folder: Path = FOLDER) -> dict[str, Environment]:
     return found
 
 
-def check_base(folder: Path = FOLDER) -> None:
+def check_base(folder: Path) -> None:
     """Check `base.yaml` alone, with stand-ins for what each environment must say itself.
 
     Raises:
@@ -168,7 +171,7 @@ def check_base(folder: Path = FOLDER) -> None:
     _validate(overlay(stand_ins, _read(folder / f"{BASE}.yaml")), f"{BASE}.yaml")
 
 
-def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
+def load_environment(name: str, *, folder: Path) -> Environment:
     """Read `base.yaml` and `{name}.yaml`.
 
     Raises:

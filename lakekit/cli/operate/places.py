@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from lakekit.cli.project import place
 from lakekit.cli.sandbox import connect
-from lakekit.config.environment import (
-    FOLDER,
-    Environment,
-    environment_names,
-    load_environment,
-)
+from lakekit.config.environment import Environment, environment_names, load_environment
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
 from lakekit.models import Name
 
@@ -58,7 +54,7 @@ def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Plac
 
 
 @contextmanager
-def aws_faults(place: str) -> Iterator[None]:
+def aws_faults(where: str) -> Iterator[None]:
     """Let what AWS refuses become one line.
 
     Raises:
@@ -71,10 +67,10 @@ def aws_faults(place: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         hint = "; is it deployed?" if code in _MISSING else ""
-        raise InvalidStepInputError(f"{place}: {error}{hint}") from None
+        raise InvalidStepInputError(f"{where}: {error}{hint}") from None
     except BotoCoreError as error:
         raise InvalidStepInputError(
-            f"{place}: {error}; log in to AWS, or set AWS_PROFILE"
+            f"{where}: {error}; log in to AWS, or set AWS_PROFILE"
         ) from None
 
 
@@ -84,11 +80,12 @@ def known_environment(name: str) -> Environment:
     Raises:
         InvalidEnvironmentError: There is no such file; the message names those that there are.
     """
-    known = environment_names()
+    folder = place.required().environments
+    known = environment_names(folder)
     if name not in known:
-        there = f"there are {', '.join(known)}" if known else "call this in the project's folder"
-        raise InvalidEnvironmentError(f"{FOLDER} has no environment '{name}'; {there}")
-    return load_environment(name)
+        there = f"there are {', '.join(known)}" if known else "write one"
+        raise InvalidEnvironmentError(f"{folder} has no environment '{name}'; {there}")
+    return load_environment(name, folder=folder)
 
 
 def _environment(name: str) -> "Place":

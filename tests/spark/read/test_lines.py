@@ -38,7 +38,7 @@ def test_files_of_any_name_are_read_in_the_order_of_the_manifest(spark, table, t
 
 @pytest.mark.long
 def test_merges_three_real_releases_of_the_airports(spark, table, tmp_path):
-    contract = load_contract(Path("config/contracts/airports.yaml").read_text())
+    contract = load_contract(Path("examples/airports/config/contracts/airports.yaml").read_text())
     results = []
     for release in ("20240806", "20250909", "20260905"):
         batch = Batch(

@@ -7,8 +7,8 @@ from typer.testing import CliRunner, Result
 
 from lakekit.cli.main import app
 
-CONTRACT = Path("config/contracts/airports.yaml")
-SOURCE = Path("config/sources/airports_api.yaml")
+CONTRACT = Path("tests/project/config/contracts/customers.yaml")
+SOURCE = Path("tests/project/config/sources/shop_api.yaml")
 
 
 def check(*files: Path) -> Result:
@@ -16,7 +16,7 @@ def check(*files: Path) -> Result:
 
 
 def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
-    files = [*Path("config/sources").glob("*.yaml"), *Path("config/contracts").glob("*.yaml")]
+    files = [*SOURCE.parent.glob("*.yaml"), *CONTRACT.parent.glob("*.yaml")]
 
     assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
 
@@ -26,9 +26,9 @@ def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
     [
         (SOURCE, "http://127.0.0.1:8080", "http://example.org", "base_url: must use https"),
         (SOURCE, "base_url:", "base_ur:", "base_url: Field required"),
-        (CONTRACT, "contract: airports", "contrac: airports", "did you mean 'contract'"),
-        (CONTRACT, "keys: [icao]", "keys: [nope]", "'nope' is not a column"),
-        (CONTRACT, "keys: [icao]", "keys: [icao]\n  apply_as_deletes: icao", "icao is string, not"),
+        (CONTRACT, "contract: customers", "contrac: airports", "did you mean 'contract'"),
+        (CONTRACT, "keys: [id]", "keys: [nope]", "'nope' is not a column"),
+        (CONTRACT, "keys: [id]", "keys: [id]\n  apply_as_deletes: name", "name is string, not"),
     ],
 )
 def test_reports_a_fault_in_the_words_of_the_files_kind(
@@ -45,7 +45,7 @@ def test_reports_a_fault_in_the_words_of_the_files_kind(
 
 def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
-    text = CONTRACT.read_text().replace("keys: [icao]", "keys: [nope, lat]\n  sequence_by: nope2")
+    text = CONTRACT.read_text().replace("keys: [id]", "keys: [nope, lat]\n  sequence_by: nope2")
     bad.write_text(text.replace("{name: iata, type: string", "{name: iata, type: strng"))
 
     assert check(bad).stderr.splitlines() == [
@@ -58,7 +58,7 @@ def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("original", "kind", "name"),
-    [(CONTRACT, "contract", "airports"), (SOURCE, "source", "airports_api")],
+    [(CONTRACT, "contract", "customers"), (SOURCE, "source", "shop_api")],
 )
 def test_reports_a_name_by_which_no_run_finds_the_file(
     tmp_path: Path, original: Path, kind: str, name: str
@@ -127,7 +127,7 @@ def configuration(folder: Path, **files: str) -> dict[str, Path]:
 
 
 def test_says_ok_of_the_environments_of_this_repository() -> None:
-    files = list(Path("config/environments").glob("*.yaml"))
+    files = list(Path("tests/project/config/environments").glob("*.yaml"))
 
     assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
 

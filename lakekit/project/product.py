@@ -1,4 +1,4 @@
-"""Where the project's own files are: functions, jobs, state machines, stacks, configuration.
+"""Where Lakekit's own files are: functions, jobs, state machines, stacks, examples.
 
 A checkout has them at its top. An installed package has a copy, which `setup.py` put there.
 """
@@ -12,22 +12,22 @@ from types import ModuleType
 from lakekit.config.load import read_source
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 
-# The sandbox deploys the templates of this environment.
+# The sandbox deploys the templates of this environment, and a local run takes its secrets.
 ENVIRONMENT = "dev"
 EXAMPLE = "airports_api"
 PACKAGE = Path(__file__).resolve().parents[1]
-_PACKAGED = Path(__file__).resolve().with_name("_project")
+_PACKAGED = Path(__file__).resolve().with_name("_product")
 
 
 def root() -> Path:
-    """Return the folder that has `cdk/`, `config/` and the rest.
+    """Return the folder that has `cdk/`, `lambdas/` and the rest.
 
     Raises:
         InvalidStepInputError: The package was installed without them.
     """
     found = PACKAGE.parent if is_checkout() else _PACKAGED
     if not (found / "cdk/app.py").is_file():
-        raise InvalidStepInputError(f"{found}: the project's files are missing; reinstall lakekit")
+        raise InvalidStepInputError(f"{found}: Lakekit's own files are missing; reinstall lakekit")
     return found
 
 
@@ -36,15 +36,20 @@ def is_checkout() -> bool:
     return not _PACKAGED.is_dir()
 
 
-def search_path(project: Path) -> str:
-    """Return the PYTHONPATH of a process that imports the project's modules, and `lakekit`."""
-    return os.pathsep.join(dict.fromkeys((str(project), str(PACKAGE.parent))))
+def search_path(top: Path) -> str:
+    """Return the PYTHONPATH of a process that imports those files' modules, and `lakekit`."""
+    return os.pathsep.join(dict.fromkeys((str(top), str(PACKAGE.parent))))
 
 
-def example_secrets(key: str) -> dict[str, str] | None:
-    """Return the secret of the example source by its name; None if the project has no example."""
+def example() -> Path:
+    """Return the project that Lakekit brings as its example."""
+    return root() / "examples/airports"
+
+
+def example_secrets(project: Path, key: str) -> dict[str, str] | None:
+    """Return the secret of the example source by its name; None if a project has no such source."""
     try:
-        source = read_source(root() / "config", EXAMPLE)
+        source = read_source(project / "config", EXAMPLE)
     except UnknownSourceError:
         return None
     named = [secret.name for _, secret in source.secrets()]
@@ -54,7 +59,7 @@ def example_secrets(key: str) -> dict[str, str] | None:
 @cache
 def example_api() -> ModuleType:
     """Return `examples/airports/server.py` as a module; `examples` is no package on the path."""
-    spec = spec_from_file_location("lakekit_example_api", root() / "examples/airports/server.py")
+    spec = spec_from_file_location("lakekit_example_api", example() / "server.py")
     if spec is None or spec.loader is None:
         raise ImportError("examples/airports/server.py")
     module = module_from_spec(spec)
