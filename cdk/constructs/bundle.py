@@ -61,10 +61,10 @@ def place(root: Path, folder: str) -> Path:
 
 
 def wanted(root: Path, extras: tuple[str, ...]) -> list[str]:
-    """Return the requirements of the project and of some of its extras."""
+    """Return the requirements of all functions and jobs, and those of some extras."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
-    return [*project["dependencies"], *(need for extra in extras for need in optional[extra])]
+    return [need for extra in ("core", *extras) for need in optional[extra]]
 
 
 def digest(root: Path, extras: tuple[str, ...]) -> str:

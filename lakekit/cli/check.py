@@ -14,12 +14,12 @@ from lakekit.config.environment import (
     load_environment,
 )
 from lakekit.config.load import derived_name_faults, name_fault
-from lakekit.config.source import Source, load_source
+from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
-from lakekit.models import Fault, parse_yaml
+from lakekit.models import Fault, located, parse_yaml
 
 Document = Contract | Source | Environment
 
@@ -44,7 +44,9 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             found.append(contracts[document.contract])
         if isinstance(document, Environment) and document.environment in environments:
             found.append(environments[document.environment])
-        faults[file] += [f"{file}: {fault}" for fault in found]
+        if found:
+            text = read_text(file)
+            faults[file] += [f"{located(str(file), text, each.path)}: {each}" for each in found]
     return faults
 
 
@@ -56,7 +58,8 @@ def _load(file: Path) -> Document | None:
     text, name = read_text(file), str(file)
     if file.absolute().parent.name != "environments":
         is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-        return (CheckedContract.from_yaml if is_contract else load_source)(text, name=name)
+        model = CheckedContract if is_contract else Source
+        return model.from_yaml(text, name=name, is_file=True)
     if file.stem != BASE:
         return load_environment(file.stem, folder=file.parent)
     check_base(file.parent)

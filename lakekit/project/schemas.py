@@ -32,7 +32,7 @@ def schema_of(kind: str) -> Json:
     model = MODELS[kind]
     schema = model.model_json_schema(by_alias=True)
     for node in _nodes(schema):
-        # Pydantic tells the members of a union apart by a tag that an editor does not need.
+        # Pydantic looks at a tag to find the member of a union; an editor does not need it.
         if "oneOf" in node:
             node["anyOf"] = node.pop("oneOf")
         node.pop("discriminator", None)

@@ -19,7 +19,7 @@ ADDRESS = "s3://packages/{}.lakekit-dev-config.zip"
 
 @pytest.fixture
 def deployed(account: Account, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Account:
-    """Deploy the files of the account's folder as an object, and forget the folder."""
+    """Deploy the files of the account's folder as an object, in place of the folder."""
     monkeypatch.delenv("LAKEKIT_CONFIG")
     monkeypatch.setenv("LAKEKIT_CONFIG_PARAMETER", PARAMETER)
     account.s3.create_bucket(

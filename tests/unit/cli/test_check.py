@@ -1,5 +1,6 @@
 """`lakekit check`, in this process."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ SOURCE = Path("tests/project/config/sources/shop_api.yaml")
 
 def check(*files: Path) -> Result:
     return CliRunner().invoke(app, ["check", *map(str, files)])
+
+
+def faults(result: Result) -> str:
+    """Return the faults without their lines and columns, which have a test of their own."""
+    return re.sub(r"(\.ya?ml):\d+:\d+", r"\1", result.stderr)
 
 
 def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
@@ -48,12 +54,31 @@ def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     text = CONTRACT.read_text().replace("keys: [id]", "keys: [nope, lat]\n  sequence_by: nope2")
     bad.write_text(text.replace("{name: iata, type: string", "{name: iata, type: strng"))
 
-    assert check(bad).stderr.splitlines() == [
-        f"{bad}: schema.1.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
+    assert faults(check(bad)).splitlines() == [
+        f"{bad}: schema.3.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
         f"{bad}: history.keys: 'nope' is not a column of the schema",
         f"{bad}: history.keys: 'lat' is double, which cannot be a key",
         f"{bad}: history.sequence_by: 'nope2' is not a column of the schema",
     ]
+
+
+def test_names_line_and_column_of_each_fault(tmp_path: Path) -> None:
+    text = CONTRACT.read_text().replace("keys: [id]", "keys: [id, nope]\n  modus: scd2")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(text.replace("iata, type: string", "iata, type: strng"))
+    lines = bad.read_text().splitlines()
+
+    named = [line.removeprefix(f"{bad}:").split(": ")[:2] for line in faulty(check(bad))]
+
+    for place, path in named:
+        row, column = map(int, place.split(":"))
+        last = path.split(".")[-1]
+        assert lines[row - 1][column - 1 :].startswith("nope" if last.isdigit() else last), path
+    assert len(named) == 3
+
+
+def faulty(result: Result) -> list[str]:
+    return result.stderr.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +95,7 @@ def test_reports_a_name_by_which_no_run_finds_the_file(
     result = check(other)
 
     assert result.exit_code == 1
-    assert result.stderr == (
+    assert faults(result) == (
         f"{other}: {kind}: is '{name}'; name the file {name}.yaml or change it\n"
     )
 
@@ -108,7 +133,7 @@ def test_reports_a_contract_that_is_named_as_a_journal_or_quarantine_of_another_
     result = check(one, other)
 
     why = f"'{name}' is the name of a table that Lakekit derives from 'orders'; choose another name"
-    assert result.stderr == (f"{other}: contract: {why}\n" if clashes else "")
+    assert faults(result) == (f"{other}: contract: {why}\n" if clashes else "")
     assert f"{one}: ok" in result.stdout
 
 
@@ -154,7 +179,7 @@ def test_reports_what_is_wrong_with_an_environment(tmp_path: Path, own: str, fau
 def test_reports_what_is_wrong_with_what_all_environments_share(tmp_path: Path) -> None:
     files = configuration(tmp_path, base="regio: eu-west-1\n")
 
-    assert check(files["base"]).stderr == (
+    assert faults(check(files["base"])) == (
         "base.yaml: regio: unknown field; did you mean 'region'?\n"
     )
 
@@ -166,7 +191,7 @@ def test_reports_environments_that_share_a_database(tmp_path: Path) -> None:
     result = check(*files.values())
 
     assert result.stdout == f"{files['base']}: ok\n{files['dev']}: ok\n"
-    assert result.stderr.startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
+    assert faults(result).startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +216,7 @@ def test_reports_a_source_that_its_environments_cannot_have(
     files = configuration(tmp_path, base=BASE, dev="", shop=text)
     files["dev"].write_text("schedules: true\n")
 
-    assert check(files["shop"]).stderr == f"{files['shop']}: {fault}\n"
+    assert faults(check(files["shop"])) == f"{files['shop']}: {fault}\n"
 
 
 def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_path: Path) -> None:
@@ -201,7 +226,7 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
     assert check(file).exit_code == 0
 
     file.write_text(file.read_text().replace("source: ", "source: s"))
-    assert check(file).stderr == (
+    assert faults(check(file)) == (
         f"{file}: source: must be at most 63 lower-case letters, digits and _, a letter first\n"
     )
 
