@@ -53,6 +53,8 @@ def up(
 
     Example: lakekit sandbox up
     """
+    product.require("moto", "cdk,sandbox")
+    product.require("aws_cdk", "cdk,sandbox")
     from lakekit.sandbox import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
     from lakekit.sandbox.template import SynthesisError  # noqa: PLC0415
 

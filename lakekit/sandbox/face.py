@@ -12,6 +12,7 @@ from typing import Any
 
 from lakekit.sandbox.connection import Connection, SandboxError
 from lakekit.sandbox.template import read_assembly, synthesise
+from lakekit.spark.session.java import provide_java
 
 START_SECONDS = 120
 STOP_SECONDS = 20
@@ -58,6 +59,7 @@ class Sandbox(Connection):
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> "Sandbox":
+        provide_java()
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "logs").mkdir(exist_ok=True)
         assembly = synthesise(self._root, self._project, self.folder / "templates")

@@ -53,11 +53,7 @@ def synthesise(root: Path, project: Path, cache: Path) -> Path:
         capture_output=True,
         text=True,
         check=False,
-        env={
-            **os.environ,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": product.search_path(root),
-        },
+        env={**os.environ, **product.cdk_variables(root)},
     )
     if done.returncode:
         raise SynthesisError(f"cdk/app.py failed:\n{done.stderr.strip()[-4000:]}")

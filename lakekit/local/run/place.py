@@ -30,14 +30,14 @@ def utc_now() -> datetime:
 class Runs:
     """The runs of `load_source` here, one after the other; see `lakekit.ports.Executions`."""
 
-    def __init__(self, store: FolderObjectStore) -> None:
-        self._store = store
+    def __init__(self, store: FolderObjectStore, *, starts: bool = True) -> None:
+        self._store, self._starts = store, starts
         self.current = ""
         self.waiting: deque[tuple[str, dict[str, Any]]] = deque()
 
     def start(self, name: str, payload: dict[str, Any]) -> bool:
-        """Let a run follow this one; false if that name was used before."""
-        if self.is_running(name) or self._store.head(layout.run_key(name)):
+        """Let a run follow this one; false if that name was used before, or if nothing runs."""
+        if not self._starts or self.is_running(name) or self._store.head(layout.run_key(name)):
             return False
         self.waiting.append((name, payload))
         return True
@@ -64,16 +64,20 @@ class Tables:
 
 @dataclass(frozen=True)
 class LocalPlace:
-    """A warehouse with a landing bucket next to its tables."""
+    """A warehouse with a landing bucket next to its tables.
+
+    watched: by a person, who starts no run by a decision.
+    """
 
     warehouse: Path
+    watched: bool = False
     store: FolderObjectStore = field(init=False)
     runs: Runs = field(init=False)
 
     def __post_init__(self) -> None:
         store = FolderObjectStore(self.warehouse / BUCKET)
         object.__setattr__(self, "store", store)
-        object.__setattr__(self, "runs", Runs(store))
+        object.__setattr__(self, "runs", Runs(store, starts=not self.watched))
 
     @property
     def flow(self) -> Flow:
