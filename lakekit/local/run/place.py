@@ -127,14 +127,17 @@ def refuse_loaded(warehouse: Path, contract: Contract) -> None:
     Raises:
         InvalidStepInputError: It is one.
     """
-    if loaded_by_run(warehouse, contract.source, contract.contract):
+    if source_of(warehouse, contract.contract):
         raise InvalidStepInputError(
             f"{contract.contract}: `lakekit run` loads this table in {warehouse}; "
             "merge files into another warehouse"
         )
 
 
-def loaded_by_run(warehouse: Path, source: str, table: str) -> bool:
-    """Say whether `lakekit run` has loaded a table of a warehouse."""
+def source_of(warehouse: Path, table: str) -> str | None:
+    """Return the source from which `lakekit run` has loaded a table, if it has."""
     store = FolderObjectStore(warehouse / BUCKET)
-    return any(store.list(layout.table_runs_prefix(source, table), limit=1))
+    for source in store.folders("tables/"):
+        if any(store.list(layout.table_runs_prefix(source, table), limit=1)):
+            return source
+    return None
