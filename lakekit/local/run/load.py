@@ -93,14 +93,14 @@ class LocalLoad:
         request = {"source": self.source.source}
         runs.waiting.append((f"local-{utc_now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}", request))
         tables: list[Loaded] = []
-        failed = steps.CompleteRunResult(outcome="done")
-        while runs.waiting:
+        result = steps.CompleteRunResult(outcome="done")
+        # What failed is for the person who waits here: it is not tried again at once.
+        while runs.waiting and result.outcome != "failed":
             runs.current, payload = runs.waiting.popleft()
             result = self._run(runs.current, steps.LoadRequest.from_event(payload))
             tables += self._loaded(runs.current)
-            failed = result if result.outcome == "failed" else failed
         runs.current = ""
-        return Outcome(tuple(tables), failed.error, failed.cause)
+        return Outcome(tuple(tables), result.error, result.cause)
 
     def _run(self, run_id: str, request: steps.LoadRequest) -> steps.CompleteRunResult:
         store, name = self.place.store, self.source.source
