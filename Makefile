@@ -51,8 +51,8 @@ demo-changes: $(READY) ## Change files that arrive late, again and corrected, in
 	$(ENV) && $(PY) -m lakekit.cli.demo_changes
 
 .PHONY: synth
-synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
-	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out
+synth: $(READY) ## The templates and packages of the example's environments, into cdk.out
+	$(ENV) && $(PY) -m lakekit.cli.main synth --project examples/airports --out cdk.out
 
 .PHONY: bench
 bench: $(READY) ## Measure the merge against its peers: the long sweeps

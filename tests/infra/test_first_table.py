@@ -17,7 +17,7 @@ from tests.infra.test_distribution import build, source
 __all__ = ["source"]
 SECONDS = 15 * 60
 TOKEN = "letmein"  # noqa: S105
-PARTS = [{"no": n, "label": f"part {n}", "weight": {"g": n * 10}} for n in range(1, 8)]
+PARTS = [{"part": n, "label": f"part {n}", "weight": {"g": n * 10}} for n in range(1, 8)]
 SOURCE = """# yaml-language-server: $schema=../schemas/source.json
 source: parts_api
 base_url: {address}
@@ -31,10 +31,10 @@ endpoint:
   records: $.parts
   paginator: {type: next_url, next_path: $.more}
 schema:
-  - {name: no, type: bigint, required: true}
+  - {name: part, type: bigint, required: true}
   - {name: label, type: string}
   - {name: weight, type: "struct<g: int>"}
-history: {keys: [no], deletes: close, max_deleted_ratio: 0.5}
+history: {keys: [part], deletes: close, max_deleted_ratio: 0.5}
 """
 
 
@@ -82,7 +82,6 @@ def api() -> Iterator[Api]:
 @pytest.mark.long
 def test_from_the_wheel_to_a_table_with_history(source: Path, api: Api, tmp_path: Path) -> None:
     wheel = build(source, tmp_path / "dist", "--wheel")
-    began = time.monotonic()
     call(tmp_path, sys.executable, "-m", "venv", "venv")
     tool = tmp_path / "venv/bin"
     call(tmp_path, str(tool / "pip"), "install", "--quiet", str(wheel))
@@ -97,7 +96,6 @@ def test_from_the_wheel_to_a_table_with_history(source: Path, api: Api, tmp_path
     assert f"add it to {shop / 'secrets.yaml'}" in refused
     (shop / "secrets.yaml").write_text(f'lakekit/dev/parts: "{TOKEN}"\n')
     first = json.loads(call(shop, lakekit, "run", "parts_api", "--format", "json"))
-    print(f"first table after {time.monotonic() - began:.0f} s")
 
     assert [(each["table"], each["opened"]) for each in first] == [("parts", 7)]
 
@@ -107,7 +105,7 @@ def test_from_the_wheel_to_a_table_with_history(source: Path, api: Api, tmp_path
     again = json.loads(call(shop / "config", lakekit, "run", "parts_api", "--format", "json"))
     assert [(each["opened"], each["closed"], each["deleted"]) for each in again] == [(1, 2, 1)]
     history = json.loads(
-        call(shop, lakekit, "history", "parts", "--key", "no=1", "--format", "json")
+        call(shop, lakekit, "history", "parts", "--key", "part=1", "--format", "json")
     )
     assert [row["label"] for row in history] == ["part 1", "another"]
     assert "parts" in call(shop, lakekit, "tables")

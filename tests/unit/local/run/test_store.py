@@ -66,10 +66,10 @@ def test_lists_keys_in_their_order_by_any_beginning(store: FolderObjectStore) ->
 
 
 def test_folders_that_hold_something(store: FolderObjectStore) -> None:
-    for key in ("raw/b/1", "raw/a/x/1", "raw/file", "raw/gone/1"):
+    for key in ("raw/b/1", "raw/a/x/1", "raw/file", "raw/empty/1"):
         store.put(key, b"")
-    store.delete("raw/gone/1")
-    store.delete("raw/gone/1")
+    store.delete("raw/empty/1")
+    store.delete("raw/empty/1")
 
     assert [*store.folders("raw/")] == ["a", "b"]
     assert [*store.folders("none/")] == []
