@@ -29,7 +29,7 @@ def faults(kind: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "file"), FILES, ids=lambda each: str(each)[-30:])
 def test_accepts_the_files_of_a_project(kind: str, file: Path) -> None:
-    assert faults(kind, file.read_text()) == []
+    assert faults(kind, file.read_text().replace("{name}", "shop")) == []
 
 
 @pytest.mark.parametrize("kind", MODELS)
