@@ -27,7 +27,7 @@ CALLED_BY_CDK = "CDK_OUTDIR"
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Made if it is absent.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Made if it is absent.")] = Path(),
 ) -> None:
     """Make a project: a folder with what you write, and what runs and deploys it.
 
