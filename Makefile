@@ -59,8 +59,8 @@ demo-all: demo demo-changes ## Both, and two more sources: an API of changes wit
 	$(ENV) && $(PY) -m lakekit.cli.demos.sources
 
 .PHONY: synth
-synth: $(READY) ## The CloudFormation templates and packages of all environments, into cdk.out
-	$(ENV) && rm -rf cdk.out && $(PY) cdk/app.py --out cdk.out
+synth: $(READY) ## The templates and packages of the example's environments, into cdk.out
+	$(ENV) && $(PY) -m lakekit.cli.main synth --project examples/airports --out cdk.out
 
 .PHONY: bench
 bench: $(READY) ## Measure the merge against its peers: the long sweeps

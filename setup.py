@@ -1,4 +1,4 @@
-"""Put the project's own files into the wheel, where `lakekit/sandbox/project.py` finds them."""
+"""Put Lakekit's own files into the wheel, where `lakekit/project/product.py` finds them."""
 
 import shutil
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PROJECT = (
-    "cdk", "cdk.json", "config", "examples", "glue_jobs", "lambdas", "pyproject.toml",
-    "requirements.txt", "state_machines",
+PRODUCT = (
+    "cdk", "cdk.json", "examples", "glue_jobs", "lambdas", "pyproject.toml", "requirements.txt",
+    "state_machines",
 )  # fmt: skip
-PACKAGED = "lakekit/sandbox/_project"
+PACKAGED = "lakekit/project/_product"
 NO_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
-class BuildWithProject(build_py):
-    """Builds the package with a copy of the project's files inside it."""
+class BuildWithProduct(build_py):
+    """Builds the package with a copy of those files inside it."""
 
     def run(self) -> None:
         """Build; an editable install finds the files of its checkout and gets no copy."""
@@ -25,7 +25,7 @@ class BuildWithProject(build_py):
         # Modules of an earlier build would travel with those of today.
         shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
-        for name in PROJECT:
+        for name in PRODUCT:
             source, target = Path(name), Path(self.build_lib, PACKAGED, name)
             if source.is_dir():
                 shutil.copytree(source, target, ignore=NO_CACHES)
@@ -34,4 +34,4 @@ class BuildWithProject(build_py):
                 shutil.copy2(source, target)
 
 
-setup(cmdclass={"build_py": BuildWithProject})
+setup(cmdclass={"build_py": BuildWithProduct})

@@ -24,6 +24,7 @@ class LakekitStage(Stage):
         environment: Environment,
         sources: Iterable[Source],
         root: Path,
+        config: Path,
     ) -> None:
         place = CdkEnvironment(account=environment.account, region=environment.region)
         boundary = environment.permissions_boundary
@@ -45,6 +46,7 @@ class LakekitStage(Stage):
             "compute",
             environment=environment,
             root=root,
+            config=config,
             storage=self.storage,
             stack_name=environment.name("compute"),
         )

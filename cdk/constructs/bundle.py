@@ -13,11 +13,12 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+import lakekit
 from cdk.constructs.locked import locked_file
 
-SOURCES = ("lakekit", "lambdas", "config")
+SOURCES = ("lakekit", "lambdas")
 # The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
-LAPTOP = ("cli", "local", "operate", "sandbox")
+LAPTOP = ("cli", "local", "operate", "project", "sandbox")
 PYTHON = "3.11"
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
 # The lock names all that is needed; what does not have the hash that it names is refused.
@@ -44,28 +45,41 @@ class PipBundle:
         subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
         needs.unlink()
         for folder in SOURCES:
-            shutil.copytree(self.root / folder, out / folder, ignore=_left_out, dirs_exist_ok=True)
+            shutil.copytree(
+                place(self.root, folder), out / folder, ignore=_left_out, dirs_exist_ok=True
+            )
         return True
 
 
+def place(root: Path, folder: str) -> Path:
+    """Return where a folder of sources is.
+
+    An installed package's copy of the other folders has no `lakekit`: that is the package itself.
+    """
+    own = root / folder
+    return own if own.is_dir() else Path(lakekit.__file__).parent
+
+
 def wanted(root: Path, extras: tuple[str, ...]) -> list[str]:
-    """Return the requirements of the project and of some of its extras."""
+    """Return the requirements of all functions and jobs, and those of some extras."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
-    return [*project["dependencies"], *(need for extra in extras for need in optional[extra])]
+    return [need for extra in ("core", *extras) for need in optional[extra]]
 
 
 def digest(root: Path, extras: tuple[str, ...]) -> str:
     """Return a hash of all that goes in; the same commit gives the same template."""
     total = hashlib.sha256(" ".join(extras).encode())
     files = [root / "pyproject.toml", root / "requirements.txt"]
+    named = {file.name: file for file in files}
     for folder in SOURCES:
-        files += sorted(p for p in (root / folder).rglob("*") if p.is_file())
-    for path in files:
-        room = path.relative_to(root).parts[:2]
+        found = sorted(p for p in place(root, folder).rglob("*") if p.is_file())
+        named |= {f"{folder}/{p.relative_to(place(root, folder))}": p for p in found}
+    for name, path in named.items():
+        room = name.split("/")[:2]
         laptop = room[0] == "lakekit" and room[-1] in LAPTOP
         if "__pycache__" not in path.parts and not laptop:
-            total.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+            total.update(f"{name}\0".encode() + path.read_bytes())
     return total.hexdigest()
 
 
@@ -84,12 +98,12 @@ def function_code(scope: Construct, root: Path, extras: tuple[str, ...]) -> lamb
 
 
 def library(scope: Construct, root: Path) -> assets.Asset:
-    """Return the core package and the configuration as a zip that Python can import."""
+    """Return the core package as a zip that Python can import."""
     return assets.Asset(
         scope,
         "library",
-        path=str(root),
-        exclude=only(("lakekit", "config")),
+        path=str(place(root, "lakekit").parent),
+        exclude=only(("lakekit",)),
         ignore_mode=IgnoreMode.GIT,
     )
 

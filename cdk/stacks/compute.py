@@ -21,6 +21,7 @@ from cdk.constructs.access import (
     grant_landing,
 )
 from cdk.constructs.bundle import function_code, library
+from cdk.constructs.configuration import Configuration
 from cdk.constructs.definitions import TOKENS, token
 from cdk.constructs.deployment import Deployment
 from cdk.constructs.failures import Failures
@@ -49,6 +50,8 @@ FUNCTIONS: dict[Step, Work] = {
     "route_file": Work(890, 20),
     "sweep": Work(890, 1),
 }
+# Those that read sources and contracts; what a run needs is pinned in its own documents.
+CONFIGURED: tuple[Step, ...] = ("start_run", "route_file", "sweep")
 # Who starts the runs of a source, and who asks or takes the leases of its tables.
 STARTING: tuple[Step, ...] = (
     "complete_run",
@@ -60,7 +63,7 @@ STARTING: tuple[Step, ...] = (
 LEASING: tuple[Step, ...] = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
-# Of the jobs, those that take leases themselves.
+# Of the jobs, those that take leases themselves, and read contracts.
 HOLDERS = ("maintain_tables", "rebuild_table")
 # Those that stage change sets.
 MERGING = ("merge_scd2", "rebuild_table")
@@ -88,6 +91,7 @@ class ComputeStack(Stack):
         *,
         environment: Environment,
         root: Path,
+        config: Path,
         storage: StorageStack,
         **props: Any,
     ) -> None:
@@ -98,6 +102,9 @@ class ComputeStack(Stack):
         self.deployment = Deployment(environment, root, storage.log_key)
         self.load_source_arn = self._machine_arn("load_source")
         self.maintain_tables_arn = self._machine_arn("maintain_tables")
+        self.configuration = Configuration(
+            self, "configuration", environment=environment, config=config
+        )
         self.functions = {step: self._function(step) for step in FUNCTIONS}
         self._grant_functions()
         packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
@@ -124,11 +131,16 @@ class ComputeStack(Stack):
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
             job.role.add_to_policy(storage.catalog_statement(write=True))
+            if name in HOLDERS:
+                self.configuration.grant_read(job.role)
             if name not in ALONE:
                 job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
         self.failures = Failures(self, "failures", environment=environment, key=storage.log_key)
         self.machines = self._machines()
+        # A release that knows a new field is there before the files that have it.
+        for each in (*self.functions.values(), *self.jobs.values()):
+            self.configuration.parameter.node.add_dependency(each)
 
     def _machines(self) -> dict[str, Machine]:
         supply = self._supply()
@@ -218,6 +230,7 @@ class ComputeStack(Stack):
         found = {"--conf": spark_conf(self._storage.warehouse, tiering=tiering)}
         if job in HOLDERS:
             found["--lease_seconds"] = str(self._environment.timeouts.lease)
+            found["--config_parameter"] = self.configuration.name
         return found
 
     def _function(self, step: Step) -> StepLambda:
@@ -235,6 +248,8 @@ class ComputeStack(Stack):
         if step in LEASING:
             variables["LAKEKIT_LOAD_SOURCE_ARN"] = self.load_source_arn
             variables["LAKEKIT_MAINTAIN_TABLES_ARN"] = self.maintain_tables_arn
+        if step in CONFIGURED:
+            variables["LAKEKIT_CONFIG_PARAMETER"] = self.configuration.name
         function = StepLambda(
             self,
             step,
@@ -244,6 +259,8 @@ class ComputeStack(Stack):
             variables=variables,
         )
         grant_landing(storage.landing, function.role, FUNCTION_ACCESS[step])
+        if step in CONFIGURED:
+            self.configuration.grant_read(function.role)
         return function
 
     def _grant_functions(self) -> None:

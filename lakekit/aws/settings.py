@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 from pydantic import Field, Json, PositiveInt, ValidationError
 
+from lakekit.aws.configuration.stored import find_configuration
 from lakekit.aws.executions import Executions, Owners
 from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
@@ -35,7 +36,8 @@ class Settings(Model):
     jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
     schedule_group: the group of the sources' schedules.
-    config: folder of sources and contracts, if not the one next to the package.
+    config_parameter: the parameter that says where sources and contracts are.
+    config: a folder of them instead, as the sandbox has it.
     base_urls: addresses that replace those of the sources, by source.
     """
 
@@ -52,6 +54,7 @@ class Settings(Model):
     table_metrics: bool = False
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
+    config_parameter: str = ""
     config: Path | None = None
     base_urls: Json[dict[str, str]] = Field(default_factory=dict)
 
@@ -114,7 +117,7 @@ class Settings(Model):
 
     @property
     def _folder(self) -> Traversable:
-        return self.config or config.default_folder()
+        return find_configuration(self.config, self.config_parameter, client)
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:

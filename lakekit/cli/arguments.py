@@ -30,9 +30,28 @@ def spread_inputs(arguments: Sequence[str]) -> list[str]:
     return spread
 
 
+def project_first(arguments: Sequence[str]) -> list[str]:
+    """Put `--project FOLDER` before the command.
+
+    Example:
+        >>> project_first(["run", "shop", "--project", "p"])
+        ['--project', 'p', 'run', 'shop']
+    """
+    words = list(arguments)
+    for at, word in enumerate(words):
+        if word == "--project" and at + 1 < len(words):
+            return [*words[at : at + 2], *words[:at], *words[at + 2 :]]
+        if word.startswith("--project="):
+            return [word, *words[:at], *words[at + 1 :]]
+    return words
+
+
 def take(arguments: Sequence[str]) -> list[str]:
-    """Keep the words of this process, spread, for `given`, and return them."""
-    _WORDS[:] = spread_inputs(arguments)
+    """Keep the words of this process, spread, for `given`, and return them.
+
+    `--project` may stand anywhere, though it is an option of all commands together.
+    """
+    _WORDS[:] = project_first(spread_inputs(arguments))
     return list(_WORDS)
 
 

@@ -20,7 +20,7 @@ from lakekit.contract.contract import Contract, load_contract
 from lakekit.contract.families import family_faults
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
-from lakekit.models import Fault, parse_yaml
+from lakekit.models import Fault, located, parse_yaml
 
 Document = Contract | Source | Environment
 
@@ -48,7 +48,9 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             found.append(parents[file])
         if isinstance(document, Environment) and document.environment in environments:
             found.append(environments[document.environment])
-        faults[file] += [f"{file}: {fault}" for fault in found]
+        if found:
+            text = read_text(file)
+            faults[file] += [f"{located(str(file), text, each.path)}: {each}" for each in found]
     return faults
 
 
@@ -60,7 +62,8 @@ def _load(file: Path) -> Document | None:
     text, name = read_text(file), str(file)
     if file.absolute().parent.name != "environments":
         is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-        return (CheckedContract.from_yaml if is_contract else load_source)(text, name=name)
+        model = CheckedContract if is_contract else Source
+        return model.from_yaml(text, name=name, is_file=True)
     if file.stem != BASE:
         return load_environment(file.stem, folder=file.parent)
     check_base(file.parent)

@@ -27,7 +27,8 @@ from lakekit.cli.readers import (
     open_table,
 )
 from lakekit.layout import result_key
-from lakekit.sandbox import Sandbox, SandboxError, project
+from lakekit.project import product
+from lakekit.sandbox import Sandbox, SandboxError
 from lakekit.sandbox.connection import Connection
 from lakekit.sandbox.template import SynthesisError
 from lakekit.steps.jobs import MergeScd2Result
@@ -64,8 +65,8 @@ def main() -> int:
 def run(console: Console) -> dict[str, Any]:
     """Load, maintain, read; return the summary."""
     began = time.monotonic()
-    shutil.copytree(project.root() / "config", CONFIG, dirs_exist_ok=True)
-    example = project.example_api()
+    shutil.copytree(product.example() / "config", CONFIG, dirs_exist_ok=True)
+    example = product.example_api()
     with (
         example.AirportsServer(example.RELEASES[0]) as api,
         _sandbox(console, api.address, example.API_KEY) as sandbox,
@@ -98,11 +99,12 @@ def _sandbox(console: Console, address: str, key: str) -> Iterator[Sandbox]:
     )
     with console.status("starting the sandbox"):
         sandbox = Sandbox(
-            root=project.root(),
+            root=product.root(),
+            project=product.example(),
             folder=FOLDER / "sandbox",
             config=CONFIG,
             base_urls={SOURCE: address},
-            secrets=project.example_secrets(key),
+            secrets=product.example_secrets(product.example(), key),
         )
         sandbox.__enter__()
     try:

@@ -22,7 +22,7 @@ from lakekit.cli.arguments import take
 from lakekit.cli.main import app
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import opened
-from lakekit.sandbox import project
+from lakekit.project import product
 
 FOLDER = Path("build/demo-changes")
 WAREHOUSE = FOLDER / "warehouse"
@@ -228,7 +228,7 @@ def show_changes(console: Console) -> None:
 
 def example() -> Path:
     """Return the folder with the contract and the data."""
-    return project.root() / "examples/time_zones"
+    return product.root() / "examples/time_zones"
 
 
 def merge(contract: Path, at: str, files: Sequence[str]) -> dict[str, int]:

@@ -17,15 +17,17 @@ from lakekit.cli import merge as commands_merge
 from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
-from lakekit.cli.check import check_files
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
 from lakekit.cli.operate import watermark as commands_watermark
 from lakekit.cli.output import say
+from lakekit.cli.project import commands as commands_project
+from lakekit.cli.project import place
 from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import why
+from lakekit.project import product
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,11 +40,9 @@ app.add_typer(commands_sandbox.app, name="sandbox")
 def _show_version(wanted: bool) -> None:
     """Show the version; that of a checkout is in its own file, whatever else is installed."""
     if wanted:
-        from lakekit.sandbox import project  # noqa: PLC0415  boto3 takes its time
-
-        if project.is_checkout():
-            declared = tomllib.loads((project.root() / "pyproject.toml").read_text())
-            say(f"lakekit {declared['project']['version']} (checkout {project.root()})")
+        if product.is_checkout():
+            declared = tomllib.loads((product.root() / "pyproject.toml").read_text())
+            say(f"lakekit {declared['project']['version']} (checkout {product.root()})")
         else:
             say(f"lakekit {version('lakekit')}")
         raise typer.Exit
@@ -56,25 +56,16 @@ def lakekit(
             "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
+    project: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the project, if not the one you are in."),
+    ] = None,
 ) -> None:
     """REST sources and files into Iceberg tables with exact SCD2 history."""
+    place.choose(project)
 
 
-@app.command()
-def check(
-    files: Annotated[list[Path], typer.Argument(help="Contracts, sources, environments.")],
-) -> None:
-    """Validate contracts, sources and environments and report all their faults.
-
-    Example: lakekit check config/*/*.yaml
-    """
-    faults = check_files(files)
-    for file, lines in faults.items():
-        say("\n".join(lines) or f"{file}: ok", err=bool(lines))
-    if any(faults.values()):
-        raise typer.Exit(1)
-
-
+commands_project.register(app)
 commands_merge.register(app)
 commands_read.register(app)
 commands_operate.register(app)

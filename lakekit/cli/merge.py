@@ -15,6 +15,8 @@ from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidStepInputError, LakekitError, TooManyRejectedError
 from lakekit.local.files import broken_gzip
 from lakekit.local.landing import Landing
+from lakekit.local.run.place import refuse_loaded, source_of
+from lakekit.local.run.rebuild import rebuild_loaded
 from lakekit.local.warehouse import (
     Warehouse,
     identifier,
@@ -53,6 +55,7 @@ def merge(
     --warehouse warehouse
     """
     promise, text = read_contract(contract), read_text(contract)
+    refuse_loaded(warehouse, promise)
     kind = extract or promise.endpoint.extract
     refuse_extract(promise, kind)
     runs = [(time, make_batch(time, files, kind)) for time, files in pair_runs(given())]
@@ -158,6 +161,10 @@ def rebuild(
     if keys:
         refuse_other_form("--keys", str(keys))
     after = parse_time("--from", since) if since else None
+    if source := source_of(warehouse, table):
+        rebuilt = rebuild_loaded(warehouse, source, table, after, keys)
+        say(to_json(rebuilt) if as_json else say_rebuilt(rebuilt))
+        return
     landing, name = Landing(warehouse, table), identifier(table)
     today = load_contract(landing.contract(), name=table)
     with opened(warehouse) as spark, landing.locked():

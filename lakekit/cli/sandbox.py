@@ -17,7 +17,10 @@ from rich.console import Console
 
 from lakekit.cli.arguments import parse_time
 from lakekit.cli.output import say
+from lakekit.cli.project import place
 from lakekit.errors import InvalidStepInputError
+from lakekit.project import product
+from lakekit.project.folder import Project
 from lakekit.values import to_json
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
@@ -46,28 +49,35 @@ def up(
 
     All its data is in memory.
 
-    It also serves the example API, unless airports_api gets a --base-url.
+    Where there is no project, it is that of Lakekit's example, and the example API is served too.
 
     Example: lakekit sandbox up
     """
-    from lakekit.sandbox import Sandbox, SandboxError, project  # noqa: PLC0415  moto takes its time
+    product.require("moto", "cdk,sandbox")
+    product.require("aws_cdk", "cdk,sandbox")
+    from lakekit.sandbox import Sandbox, SandboxError  # noqa: PLC0415  moto takes its time
     from lakekit.sandbox.template import SynthesisError  # noqa: PLC0415
 
     # A shell that starts it in the background lets it ignore Ctrl-C.
     for end in (signal.SIGINT, signal.SIGTERM):
         signal.signal(end, _interrupt)
-    given = _pairs("--base-url", base_url)
+    given, project = _pairs("--base-url", base_url), place.here()
+    if project is None:
+        project = Project(product.example())
+        say(f"no project here; this is Lakekit's example, {project.folder}", err=True)
+    folder = _folder(data)
     try:
-        with _example(given, release) as (base_urls, secrets):
+        with _example(project.folder, given, release) as (base_urls, secrets):
             sandbox = Sandbox(
-                root=project.root(),
-                folder=data,
+                root=product.root(),
+                project=project.folder,
+                folder=folder,
                 base_urls=base_urls,
-                secrets=secrets | _pairs("--secret", secret),
+                secrets=secrets | project.secrets() | _pairs("--secret", secret),
                 cold=cold,
                 port=port,
             )
-            _keep(sandbox, data / STATE)
+            _keep(sandbox, folder / STATE)
     except KeyboardInterrupt:
         say("stopped; the data is lost", err=True)
     except (SandboxError, SynthesisError) as error:
@@ -114,14 +124,12 @@ def run(
 
 @contextmanager
 def _example(
-    base_urls: dict[str, str], release: str
+    project: Path, base_urls: dict[str, str], release: str
 ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Serve the example API, unless its source is elsewhere or removed; add its secret."""
-    from lakekit.sandbox import project  # noqa: PLC0415
-
-    example = project.example_api()
-    secrets = project.example_secrets(example.API_KEY)
-    if secrets is None or project.EXAMPLE in base_urls:
+    example = product.example_api()
+    secrets = product.example_secrets(project, example.API_KEY)
+    if secrets is None or product.EXAMPLE in base_urls:
         yield base_urls, {}
         return
     try:
@@ -131,7 +139,7 @@ def _example(
     with server as api:
         other = f"curl -X PUT -d 20250909 {api.address}/release"
         say(f"example API at {api.address}, release {release}; another: {other}", err=True)
-        yield base_urls | {project.EXAMPLE: api.address}, secrets
+        yield base_urls | {product.EXAMPLE: api.address}, secrets
 
 
 def _keep(sandbox: Any, state: Path) -> None:
@@ -157,7 +165,7 @@ def connect(endpoint: str | None, data: Path) -> Any:
     """
     from lakekit.sandbox.connection import Connection, ask  # noqa: PLC0415
 
-    state = data / STATE
+    state = _folder(data) / STATE
     hint = "start one in another terminal: lakekit sandbox up"
     if endpoint is None:
         if not state.is_file():
@@ -167,6 +175,11 @@ def connect(endpoint: str | None, data: Path) -> Any:
         return Connection(ask(str(endpoint)))
     except (URLError, OSError, ValueError) as error:
         raise InvalidStepInputError(f"no sandbox at {endpoint}: {error}; {hint}") from None
+
+
+def _folder(data: Path) -> Path:
+    """Return the folder of a sandbox: that of the project, unless a call names one."""
+    return place.within(data) if data == FOLDER else data
 
 
 def _greet(sandbox: Any) -> None:

@@ -1,7 +1,8 @@
 """One environment: `base.yaml`, overlaid by the environment's own file."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -19,9 +20,8 @@ from lakekit.config.storage import Queries, Storage
 from lakekit.config.timeouts import TimeOuts, derive_timeouts
 from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidEnvironmentError
-from lakekit.models import Fault, Model, describe_faults, parse_yaml
+from lakekit.models import Fault, Model, describe_faults, parse_yaml, place_of
 
-FOLDER = Path("config/environments")
 BASE = "base"
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the other names that
 # begin with the prefix may be longer.
@@ -129,6 +129,10 @@ class Environment(Model):
         own = f"{self.prefix}_{self.environment}".replace("-", "_")
         return self.storage.database or own
 
+    def parameter(self, part: str) -> str:
+        """Return the name of a parameter in Systems Manager."""
+        return f"/{self.prefix}/{self.environment}/{part}"
+
     @property
     def secrets(self) -> str:
         """What the names of the secrets begin with that sources may use."""
@@ -140,12 +144,12 @@ class Environment(Model):
         return derive_timeouts(self.jobs.timeout_minutes)
 
 
-def environment_names(folder: Path = FOLDER) -> list[str]:
+def environment_names(folder: Path) -> list[str]:
     """Return the environments of a project: the names of their files."""
     return sorted(file.stem for file in folder.glob("*.yaml") if file.stem != BASE)
 
 
-def read_environments(folder: Path = FOLDER) -> dict[str, Environment]:
+def read_environments(folder: Path) -> dict[str, Environment]:
     """Read all environments, by name; see `load_environment` for errors, of all files at once."""
     found, faults = {}, []
     for name in environment_names(folder):
@@ -158,17 +162,18 @@ def read_environments(folder: Path = FOLDER) -> dict[str, Environment]:
     return found
 
 
-def check_base(folder: Path = FOLDER) -> None:
+def check_base(folder: Path) -> None:
     """Check `base.yaml` alone, with stand-ins for what each environment must say itself.
 
     Raises:
         InvalidEnvironmentError: With one line per fault.
     """
     stand_ins = {"environment": "any", "account": "0" * 12, "region": "eu-west-1"}
-    _validate(overlay(stand_ins, _read(folder / f"{BASE}.yaml")), f"{BASE}.yaml")
+    file = folder / f"{BASE}.yaml"
+    _validate(overlay(stand_ins, _read(file)), partial(_place, [file]))
 
 
-def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
+def load_environment(name: str, *, folder: Path) -> Environment:
     """Read `base.yaml` and `{name}.yaml`.
 
     Raises:
@@ -176,14 +181,16 @@ def load_environment(name: str, *, folder: Path = FOLDER) -> Environment:
     """
     base = _read(folder / f"{BASE}.yaml")
     own = _read(folder / f"{name}.yaml")
+    files = [folder / f"{each}.yaml" for each in (name, BASE)]
     document = overlay(base, {"environment": name, **own})
-    environment = _validate(document, f"{name}.yaml over {BASE}.yaml")
+    environment = _validate(document, partial(_place, files))
+    faults = list(faults_between(environment))
     if environment.environment != name:
-        raise InvalidEnvironmentError(
-            f"{name}.yaml: environment: is '{environment.environment}'; must be the file's name"
-        )
-    if faults := [f"{name}.yaml: {fault}" for fault in faults_between(environment)]:
-        raise InvalidEnvironmentError("\n".join(faults))
+        message = f"is '{environment.environment}'; must be the file's name"
+        faults = [Fault(("environment",), message)]
+    if faults:
+        lines = (f"{_place(files, fault.path)}: {fault}" for fault in faults)
+        raise InvalidEnvironmentError("\n".join(lines))
     return environment
 
 
@@ -222,7 +229,18 @@ def overlay(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _validate(document: dict[str, Any], name: str) -> Environment:
+def _place(files: Sequence[Path], path: tuple[str | int, ...]) -> str:
+    """Return where a field is: in the first of some files that has it, else in all of them."""
+    for file in files:
+        line, column, found = place_of(file.read_text(encoding="utf-8"), path)
+        if path and found == len(path):
+            return f"{file.name}:{line}:{column}"
+    return " over ".join(file.name for file in files)
+
+
+def _validate(
+    document: dict[str, Any], name: Callable[[tuple[str | int, ...]], str]
+) -> Environment:
     try:
         return Environment.model_validate(document)
     except ValidationError as error:

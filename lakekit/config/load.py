@@ -1,10 +1,8 @@
 """Finds and loads the files of a configuration folder: `sources/` and `contracts/`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from importlib.resources import files
+from collections.abc import Collection, Iterable, Iterator
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from lakekit import layout
 from lakekit.config.source import Source
@@ -12,20 +10,9 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.contract.families import family_faults
 from lakekit.errors import InvalidContractError, UnknownSourceError
-from lakekit.models import Fault, FileModel, parse_yaml
+from lakekit.models import Fault, FileModel, located, parse_yaml
 
 File = TypeVar("File", bound=FileModel)
-
-
-def default_folder() -> Traversable:
-    """Return the `config` folder next to the package; inside a zip too, where a job finds it."""
-    return cast(Path, files("lakekit")).parent / "config"
-
-
-def job_folder(environment: Mapping[str, str]) -> Traversable:
-    """Return the folder of a job: the default one, unless the sandbox puts another in its place."""
-    folder = environment.get("LAKEKIT_CONFIG")
-    return Path(folder) if folder else default_folder()
 
 
 def read_source(folder: Traversable, name: str) -> Source:
@@ -54,10 +41,7 @@ def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Cont
     Raises:
         InvalidContractError: With one line per fault, of all files at once.
     """
-    found = list(_yaml_files(folder, "contracts"))
-    if source is not None:
-        found = [file for file in found if _is_of(file, source)]
-    return _read_all(Contract, "contract", found)
+    return _read_all(Contract, "contract", _contract_files(folder, source))
 
 
 def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -69,12 +53,12 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
     }
 
 
-def check_contracts(folder: Traversable) -> None:
+def check_contracts(folder: Traversable, source: str | None = None) -> None:
     """Read all contracts, and check their parents, sources, and what only a parser of SQL can.
 
     See `read_contracts` for errors.
     """
-    contracts = _read_all(CheckedContract, "contract", list(_yaml_files(folder, "contracts")))
+    contracts = _read_all(CheckedContract, "contract", _contract_files(folder, source))
     sources = {each.source: each for each in read_sources(folder)}
     faults = [*family_faults(contracts).items()]
     faults += [
@@ -145,13 +129,19 @@ def _yaml_files(folder: Traversable, kind: str) -> Iterator[Traversable]:
         )
 
 
+def _contract_files(folder: Traversable, source: str | None) -> list[Traversable]:
+    found = _yaml_files(folder, "contracts")
+    return [file for file in found if source is None or _is_of(file, source)]
+
+
 def _load(model: type[File], file: Traversable) -> File:
-    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name)
+    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name, is_file=True)
 
 
 def _named(document: File, field: str, file: Traversable) -> File:
     if fault := name_fault(document, field, file.name):
-        raise InvalidContractError(f"{file.name}: {fault}")
+        text = file.read_text(encoding="utf-8")
+        raise InvalidContractError(f"{located(file.name, text, fault.path)}: {fault}")
     return document
 
 

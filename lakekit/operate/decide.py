@@ -77,15 +77,18 @@ def _follow(
     free = [source for source, table in waiting if holders[table] is None]
     digest = sha256(" ".join(manifests).encode()).hexdigest()[:12]
     name = f"{decision}-{now:%Y%m%dT%H%M%S}-{digest}"
-    for source in dict.fromkeys(free):  # a person names landings of one source
-        flow.executions.start(name, {"source": source, "extract": False, "origin": "person"})
+    request = {"extract": False, "origin": "person"}
+    began = [
+        flow.executions.start(name, {"source": source, **request})
+        for source in dict.fromkeys(free)  # a person names landings of one source
+    ]
     return Decided(
         decision=decision,
         landings=tuple(manifests),
         reason=reason,
         decided_by=person,
         decided_at=now,
-        started=name if free else None,
+        started=name if any(began) else None,
         held_by={table: owner for table, owner in holders.items() if owner},
     )
 

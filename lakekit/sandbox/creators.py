@@ -213,6 +213,12 @@ def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
     return Created(arn, attributes, p)
 
 
+def _parameter(client: Client, fallback: str, p: Properties) -> Created:
+    name = p.get("Name", fallback)
+    client("ssm").put_parameter(Name=name, Value=p["Value"], Type=p["Type"])
+    return Created(name, {"Type": p["Type"], "Value": p["Value"]}, p)
+
+
 CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::Athena::WorkGroup": _workgroup,
     "AWS::CloudWatch::Dashboard": _dashboard,
@@ -228,6 +234,7 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::Lambda::Version": _version,
     "AWS::Logs::LogGroup": _log_group,
     "AWS::S3::Bucket": _bucket,
+    "AWS::SSM::Parameter": _parameter,
     "AWS::SNS::Subscription": _subscription,
     "AWS::SNS::Topic": _topic,
     "AWS::SQS::Queue": _queue,

@@ -12,6 +12,7 @@ from typing import Any
 
 from lakekit.sandbox.connection import Connection, SandboxError
 from lakekit.sandbox.template import read_assembly, synthesise
+from lakekit.spark.session.java import provide_java
 
 START_SECONDS = 120
 STOP_SECONDS = 20
@@ -21,7 +22,8 @@ class Sandbox(Connection):
     """AWS on one machine, as a context manager. Its data is in memory and lost at the end.
 
     Args:
-        root: The project: `lakekit.sandbox.project.root()`.
+        root: Where Lakekit's own files are: `lakekit.project.product.root()`.
+        project: The project whose environment `dev` it is.
         folder: Logs and the synthesised templates.
         config: Folder of sources and contracts in place of the project's.
         base_urls: Address of a source in place of its own.
@@ -35,6 +37,7 @@ class Sandbox(Connection):
         self,
         *,
         root: Path,
+        project: Path,
         folder: Path,
         config: Path | None = None,
         base_urls: Mapping[str, str] | None = None,
@@ -43,10 +46,10 @@ class Sandbox(Connection):
         wait_scale: float = 1.0,
         port: int = 0,
     ) -> None:
-        self._root = root.resolve()
+        self._root, self._project = root.resolve(), project.resolve()
         self.folder = folder.resolve()
         self._given = {
-            "config": str((config or self._root / "config").resolve()),
+            "config": str((config or self._project / "config").resolve()),
             "base_urls": dict(base_urls or {}),
             "secrets": dict(secrets or {}),
             "cold": cold,
@@ -56,9 +59,10 @@ class Sandbox(Connection):
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> "Sandbox":
+        provide_java()
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "logs").mkdir(exist_ok=True)
-        assembly = synthesise(self._root, self.folder / "templates")
+        assembly = synthesise(self._root, self._project, self.folder / "templates")
         try:
             super().__init__(self._launch(assembly))
         except BaseException:

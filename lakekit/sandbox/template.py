@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lakekit.sandbox import project
+from lakekit.project import product
 
-INPUTS = ("cdk", "cdk.json", "config", "glue_jobs", "lakekit", "lambdas", "pyproject.toml",
+INPUTS = ("cdk", "cdk.json", "glue_jobs", "lakekit", "lambdas", "pyproject.toml",
           "requirements.txt", "state_machines")  # fmt: skip
 KEPT = 3
 
@@ -32,25 +32,28 @@ class Assembly:
     assets: dict[str, Path] = field(default_factory=dict)
 
 
-def synthesise(root: Path, cache: Path) -> Path:
-    """Return the folder of the synthesised `dev` environment; the same inputs make it once."""
-    out = cache / digest(root)
+def synthesise(root: Path, project: Path, cache: Path) -> Path:
+    """Return the folder of the synthesised `dev` environment; the same inputs make it once.
+
+    Args:
+        root: Where Lakekit's own files are.
+        project: The project whose environment it is.
+        cache: Where the folder is made.
+    """
+    out = cache / digest(root, project)
     if (out / "manifest.json").is_file():
         return out
     part = out.with_name(f"{out.name}.{os.getpid()}")
     shutil.rmtree(part, ignore_errors=True)
-    command = [sys.executable, "cdk/app.py", "--environment", project.ENVIRONMENT, "--no-bundle"]
+    command = [sys.executable, "cdk/app.py", "--project", str(project.resolve()), "--environment",
+               product.ENVIRONMENT, "--no-bundle"]  # fmt: skip
     done = subprocess.run(  # noqa: S603  our own program
         [*command, "--out", str(part.resolve())],
         cwd=root,
         capture_output=True,
         text=True,
         check=False,
-        env={
-            **os.environ,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": project.search_path(root),
-        },
+        env={**os.environ, **product.cdk_variables(root)},
     )
     if done.returncode:
         raise SynthesisError(f"cdk/app.py failed:\n{done.stderr.strip()[-4000:]}")
@@ -67,13 +70,13 @@ def drop_old(cache: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def digest(root: Path) -> str:
+def digest(root: Path, project: Path) -> str:
     """Return a hash of all that the templates are made from."""
     total = hashlib.sha256()
-    for name in INPUTS:
-        # An installed package's copy of the project has no `lakekit`: that is the package itself.
+    for name in (*INPUTS, "config"):
+        # An installed package's copy of the others has no `lakekit`: that is the package itself.
         copied = name == "lakekit" and not (root / name).exists()
-        top = project.PACKAGE.parent if copied else root
+        top = product.PACKAGE.parent if copied else project if name == "config" else root
         path = top / name
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:

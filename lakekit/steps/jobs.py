@@ -47,9 +47,13 @@ class MergeScd2Result(Document):
 
 
 class HoldsLease(CreateTables):
-    """Arguments of a job that takes leases; `lease_seconds` is deployed with it."""
+    """Arguments of a job that takes leases and reads contracts.
+
+    lease_seconds, config_parameter: deployed with it; the parameter says where the contracts are.
+    """
 
     lease_seconds: PositiveInt
+    config_parameter: str = ""
 
     @property
     def lease_lifetime(self) -> timedelta:

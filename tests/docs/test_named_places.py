@@ -14,15 +14,13 @@ from tests.docs.test_prose import name_of
 MODULES = [path for path in (ROOT / "lakekit").rglob("*.py") if path.name != "__init__.py"]
 # Folders of the repository; what a page names below one of them is there.
 TOP = (
-    "benchmarks", "cdk", "config", "docs", "examples", "glue_jobs", "lakekit", "lambdas",
+    "benchmarks", "cdk", "docs", "examples", "glue_jobs", "lakekit", "lambdas",
     "state_machines", "tests", "tools",
 )  # fmt: skip
 # What a person would write.
 MADE = (
     # By a build.
-    "lakekit/sandbox/_project",
-    "config/sources/shop_api.yaml",
-    "config/contracts/customers.yaml",
+    "lakekit/project/_product",
 )
 # Where a page gives a path from: the top, or the engine.
 BASES = (ROOT, ROOT / "lakekit/spark")

@@ -315,7 +315,7 @@ HANDED: tuple[StepModel, ...] = (
     ),
     CreateTables(**JOB),
     MergeScd2(**JOB),
-    MaintainTables(**JOB, lease_seconds=60),
+    MaintainTables(**JOB, lease_seconds=60, config_parameter="/p/dev/config"),
 )
 
 PROPERTIES: dict[properties.Property[Any], Any] = {

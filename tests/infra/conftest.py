@@ -1,6 +1,5 @@
-"""Each environment synthesised once, from the repository as it is, without packages."""
+"""Each environment of the tests' project synthesised once, without packages."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,10 @@ from aws_cdk.assertions import Template
 from cdk.app import ROOT, build
 from lakekit.config.environment import environment_names
 
-ENVIRONMENTS = environment_names(ROOT / "config/environments")
+PROJECT = ROOT / "tests/project"
+ENVIRONMENTS = environment_names(PROJECT / "config/environments")
 STACKS = ("storage", "compute", "orchestration", "monitoring")
-CONTEXT = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
-SHARED = (
-    "glue_jobs", "lakekit", "lambdas", "pyproject.toml", "requirements.txt", "state_machines",
-)  # fmt: skip
+CONTEXT = {"bundle": False}
 SOURCE = "source: {name}\nbase_url: https://shop.example\n{rest}\n"
 # Two deployments that live in one account, with the shortest and the longest time-out of jobs.
 TWO = {
@@ -45,8 +42,6 @@ def make_project(root: Path, *, environments: dict[str, str], sources: dict[str,
         environments: Their YAML by name; `base` is what all share.
         sources: What each file has besides name and address, by name.
     """
-    for name in SHARED:
-        (root / name).symlink_to(ROOT / name)
     for folder in ("contracts", "environments", "sources"):
         (root / "config" / folder).mkdir(parents=True)
     for name, text in environments.items():
@@ -56,9 +51,11 @@ def make_project(root: Path, *, environments: dict[str, str], sources: dict[str,
     return root
 
 
-def synthesise(folder: Path, *names: str, root: Path = ROOT) -> dict[str, Stacks]:
+def synthesise(
+    folder: Path, *names: str, project: Path = PROJECT, root: Path = ROOT
+) -> dict[str, Stacks]:
     """Return the templates of some environments; the files lie in the folder."""
-    app = build(list(names), out=str(folder), context=CONTEXT, root=root)
+    app = build(names, project=project, out=str(folder), context=CONTEXT, root=root)
     stages: dict[str, Any] = {name: app.node.find_child(name) for name in names}
     return {
         name: {stack: Template.from_stack(getattr(stage, stack)) for stack in STACKS}
@@ -94,4 +91,4 @@ def two_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def two(two_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stacks]:
     root = make_project(tmp_path_factory.mktemp("project"), environments=TWO, sources=SOURCES)
-    return synthesise(two_folder, "dev", "pre-prod", root=root)
+    return synthesise(two_folder, "dev", "pre-prod", project=root)

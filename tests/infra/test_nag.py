@@ -13,7 +13,7 @@ from aws_cdk import Validations
 from syrupy.assertion import SnapshotAssertion
 
 from cdk.app import build
-from tests.infra.conftest import CONTEXT, ROOT
+from tests.infra.conftest import CONTEXT, PROJECT, ROOT
 
 PACKS = (
     cdk_nag.AwsSolutionsChecks, cdk_nag.ServerlessChecks, cdk_nag.HIPAASecurityChecks,
@@ -30,7 +30,7 @@ _HASHES = re.compile(
 def findings(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     """Return the rule and the place of each finding."""
     folder = tmp_path_factory.mktemp("cdk.out")
-    app = build(["prod"], out=str(folder), context=CONTEXT, root=ROOT)
+    app = build(["prod"], project=PROJECT, out=str(folder), context=CONTEXT)
     Validations.of(app).add_plugins(*(pack(app) for pack in PACKS))
     with suppress(RuntimeError):  # there are findings, which the report has
         app.synth()

@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Stacks:
-    return synthesise(tmp_path_factory.mktemp("cdk.out"), ENVIRONMENT, root=project)[ENVIRONMENT]
+    return synthesise(tmp_path_factory.mktemp("cdk.out"), ENVIRONMENT, project=project)[ENVIRONMENT]
 
 
 def test_two_hundred_sources_stay_within_every_limit(large: Stacks) -> None:

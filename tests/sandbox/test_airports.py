@@ -31,11 +31,11 @@ def test_two_releases_leave_their_history(sandbox: Sandbox, config: Path) -> Non
 
 def _configure(config: Path, address: str) -> None:
     """Write the two files of the repository, with the address and the secret of this test."""
-    source = (ROOT / "config/sources/airports_api.yaml").read_text()
+    source = (ROOT / "examples/airports/config/sources/airports_api.yaml").read_text()
     source = source.replace("http://127.0.0.1:8080", address)
     source = source.replace("lakekit/{environment}/airports_api", "lakekit/{environment}/tests")
     (config / "sources/airports_api.yaml").write_text(source)
-    contract = (ROOT / "config/contracts/airports.yaml").read_text()
+    contract = (ROOT / "examples/airports/config/contracts/airports.yaml").read_text()
     (config / "contracts/airports.yaml").write_text(contract)
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 DATA = "examples/airports/data"
-CONTRACT = "config/contracts/airports.yaml"
+CONTRACT = "examples/airports/config/contracts/airports.yaml"
 
 
 def lakekit(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from lakekit.sandbox import Sandbox
-from tests.sandboxes import ROOT
+from tests.sandboxes import PROJECT, ROOT
 
 JOB = Path(__file__).with_name("stand_in_job.py")
 
@@ -112,7 +112,7 @@ def test_a_job_refuses_more_runs_than_it_may_have(sandbox, job):
 
 def test_with_cold_every_run_has_a_spark_of_its_own(sandbox):
     # The other sandbox's folder has the templates already.
-    with Sandbox(root=ROOT, folder=sandbox.folder, cold=True) as cold:
+    with Sandbox(root=ROOT, project=PROJECT, folder=sandbox.folder, cold=True) as cold:
         name = deploy_job(cold)
         run = wait(cold, name, start(cold, name))
 

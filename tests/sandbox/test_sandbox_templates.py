@@ -142,11 +142,11 @@ def test_the_sandbox_has_the_schedules_of_the_templates_with_what_they_would_sta
     scheduler, machines = sandbox.client("scheduler"), sandbox.names["machines"]
     [group] = [each["Name"] for each in scheduler.list_schedule_groups()["ScheduleGroups"]
                if each["Name"] != "default"]  # fmt: skip
-    schedule = scheduler.get_schedule(GroupName=group, Name="airports_api")
+    schedule = scheduler.get_schedule(GroupName=group, Name="shop_api")
 
     assert (group, schedule["State"]) == ("lakekit-dev-sources", "DISABLED")
     assert schedule["Target"]["Arn"] == machines["load_source"]
-    assert json.loads(schedule["Target"]["Input"])["source"] == "airports_api"
+    assert json.loads(schedule["Target"]["Input"])["source"] == "shop_api"
 
 
 def test_job_scripts_are_the_repositorys_own(tmp_path):
@@ -170,12 +170,12 @@ def test_templates_are_made_again_only_when_an_input_changes(tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
 
-    first, second = synthesise(tmp_path, cache), synthesise(tmp_path, cache)
+    first, second = synthesise(tmp_path, tmp_path, cache), synthesise(tmp_path, tmp_path, cache)
     (tmp_path / "cdk.json").write_text("{}")
-    third = synthesise(tmp_path, cache)
+    third = synthesise(tmp_path, tmp_path, cache)
 
     assert first == second != third
-    assert third.name == digest(tmp_path)
+    assert third.name == digest(tmp_path, tmp_path)
 
 
 def test_the_deployed_conf_argument_is_read_as_glue_reads_it():

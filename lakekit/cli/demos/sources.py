@@ -22,7 +22,8 @@ from lakekit.cli.live import watch
 from lakekit.cli.output import lines
 from lakekit.cli.readers import count_with_pyiceberg, open_table
 from lakekit.layout import result_key, watermark_key
-from lakekit.sandbox import Sandbox, SandboxError, project
+from lakekit.project import product
+from lakekit.sandbox import Sandbox, SandboxError
 from lakekit.sandbox.connection import Connection, Execution
 from lakekit.sandbox.template import SynthesisError
 from lakekit.steps.jobs import MergeScd2Result
@@ -133,9 +134,9 @@ def run(console: Console) -> None:
 def _configure() -> None:
     """Write the configuration of both examples, as a person would into a project."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    shutil.copytree(project.root() / "config/environments", CONFIG / "environments")
+    shutil.copytree(product.example() / "config/environments", CONFIG / "environments")
     for table in (FEED, FILES):
-        example = project.root() / "examples" / table
+        example = product.example(table)
         source = (example / "source.yaml").read_text()
         name = next(x for x in source.splitlines() if x.startswith("source: "))[8:]
         for folder, file, text in (
@@ -147,14 +148,15 @@ def _configure() -> None:
 
 
 def _server() -> Any:
-    return project.example_api(FEED).ChangesServer()
+    return product.example_api(FEED).ChangesServer()
 
 
 @contextmanager
 def _sandbox(console: Console, address: str) -> Iterator[Sandbox]:
     with console.status("starting the sandbox"):
         sandbox = Sandbox(
-            root=project.root(),
+            root=product.root(),
+            project=product.example(),
             folder=FOLDER / "sandbox",
             config=CONFIG,
             base_urls={"time_zone_api": address},
@@ -187,7 +189,7 @@ def _drop(console: Console, sandbox: Connection, load: Load) -> None:
     console.print(f"  {load.says}")
     before = _executions(sandbox)
     sandbox.client("s3").upload_file(
-        str(project.root() / "examples" / FILES / "data" / load.title),
+        str(product.example(FILES) / "data" / load.title),
         sandbox.names["landing_bucket"],
         f"inbox/dms_shop/{FILES}/{load.title}",
     )

@@ -8,8 +8,8 @@ import typer
 from lakekit.cli.arguments import parse_time
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption, opened
 from lakekit.cli.output import say
+from lakekit.cli.project import place as place_of_project
 from lakekit.cli.sandbox import FOLDER, Data
-from lakekit.config.environment import FOLDER as ENVIRONMENTS
 from lakekit.config.load import read_contracts
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.operate.backfill import Backfill, Chunk, run_backfill
@@ -46,7 +46,9 @@ def backfill(  # noqa: PLR0913, PLR0917  each is an option
 
 
 def _backfill(source: str, names: tuple[str, ...], begin: str, until: str) -> Backfill:
-    known = {each.contract: each for each in read_contracts(ENVIRONMENTS.parent, source)}
+    known = {
+        each.contract: each for each in read_contracts(place_of_project.required().config, source)
+    }
     if unknown := [name for name in names if name not in known]:
         raise UnknownSourceError(f"{source}: the project's folder has no contract {unknown[0]}")
     chosen = names or tuple(name for name, each in known.items() if not backfill_fault(each))

@@ -13,6 +13,7 @@ from lakekit.cli.operate.places import (
     JsonOption,
     SandboxOption,
     SourceOption,
+    here,
     opened,
 )
 from lakekit.cli.output import say, show
@@ -92,7 +93,9 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
         store = place.flow.store
         if landing:
             one = describe_landing(store, find_landing(store, landing))
-            where = f"--environment {environment}" if environment else "--sandbox"
+            where = (
+                f"--environment {environment}" if environment else "--sandbox" if sandbox else ""
+            )
             show_all(Landing, [one], lambda _: texts.landing_text(one, where), form)
             return
         found = [*waiting_landings(store, states, source)]
@@ -132,7 +135,11 @@ def approve(
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)
-        _show(approve_landing(place.flow, manifest, reason, place.person), as_json)
+        _show(
+            approve_landing(place.flow, manifest, reason, place.person),
+            as_json,
+            here(environment, sandbox),
+        )
 
 
 def reject(
@@ -152,7 +159,11 @@ def reject(
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)
-        _show(reject_landing(place.flow, manifest, reason, place.person), as_json)
+        _show(
+            reject_landing(place.flow, manifest, reason, place.person),
+            as_json,
+            here(environment, sandbox),
+        )
 
 
 def retry(
@@ -168,7 +179,9 @@ def retry(
     """
     with opened(environment, sandbox, data) as place:
         manifests = find_landings(place.flow.store, landing)
-        _show(retry_landings(place.flow, manifests, place.person), as_json)
+        _show(
+            retry_landings(place.flow, manifests, place.person), as_json, here(environment, sandbox)
+        )
 
 
 def register(app: typer.Typer) -> None:
@@ -188,5 +201,6 @@ def show_all(
     show(list(kind.model_fields), rows, form)
 
 
-def _show(decided: Decided, as_json: bool) -> None:
-    say(to_json(decided.model_dump(mode="json")) if as_json else texts.decided_text(decided))
+def _show(decided: Decided, as_json: bool, is_here: bool) -> None:
+    text = texts.decided_text(decided, here=is_here)
+    say(to_json(decided.model_dump(mode="json")) if as_json else text)

@@ -12,7 +12,8 @@ from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate.places import known_environment
 from lakekit.cli.operate.texts import WIDTH
 from lakekit.cli.output import say, show
-from lakekit.config.load import default_folder, read_sources, read_tables
+from lakekit.cli.project import place
+from lakekit.config.load import read_sources, read_tables
 from lakekit.errors import InvalidStepInputError
 from lakekit.operate.cost import (
     JOB_SECONDS,
@@ -48,7 +49,7 @@ def cost(
     Example: lakekit cost --environment prod --size airports_api=12
     """
     known = known_environment(environment)
-    folder = default_folder()
+    folder = place.required().config
     sources = [each for each in read_sources(folder) if each.is_deployed_to(environment)]
     names = [each.source for each in sources]
     sizes = dict.fromkeys(names, DEFAULT_MEGABYTES) | _numbers("--size", size or [], names)

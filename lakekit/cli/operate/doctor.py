@@ -8,7 +8,8 @@ import typer
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate.places import known_environment
 from lakekit.cli.output import say, show
-from lakekit.config.load import default_folder, read_sources
+from lakekit.cli.project import place
+from lakekit.config.load import read_sources
 
 COLUMNS = ("check", "state", "subject", "text")
 
@@ -28,7 +29,9 @@ def doctor(
     Example: lakekit doctor --environment prod
     """
     known = known_environment(environment)
-    sources = [each for each in read_sources(default_folder()) if each.is_deployed_to(environment)]
+    sources = [
+        each for each in read_sources(place.required().config) if each.is_deployed_to(environment)
+    ]
     import boto3  # noqa: PLC0415  takes its time
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415
 

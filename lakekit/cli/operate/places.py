@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from lakekit.cli.project import place
 from lakekit.cli.sandbox import connect
-from lakekit.config.environment import (
-    FOLDER,
-    Environment,
-    environment_names,
-    load_environment,
-)
+from lakekit.config.environment import Environment, environment_names, load_environment
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
+from lakekit.local.run.log import RunLog
+from lakekit.local.run.place import BUCKET, LocalPlace
 from lakekit.models import Name
+from lakekit.project.folder import Project
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
@@ -45,20 +44,28 @@ _MISSING = ("NoSuchBucket", "StateMachineDoesNotExist")
 
 @contextmanager
 def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Place"]:
-    """Give the place that a command names; what AWS refuses is one line.
+    """Give the place that a command names, else local runs; what AWS refuses is one line.
 
     Raises:
         InvalidStepInputError: It names none or two, no sandbox runs there, or AWS refuses.
         InvalidEnvironmentError: There is no such environment, or it is of another account.
     """
+    if here(environment, sandbox):
+        yield _local(place.required())
+        return
     if sandbox == (environment is not None):
         raise InvalidStepInputError("give --environment NAME or --sandbox")
     with aws_faults(environment or "sandbox"):
         yield _sandbox(data) if environment is None else _environment(environment)
 
 
+def here(environment: str | None, sandbox: bool) -> bool:
+    """Say whether a command that names no place means the local runs of a project."""
+    return environment is None and not sandbox and place.here() is not None
+
+
 @contextmanager
-def aws_faults(place: str) -> Iterator[None]:
+def aws_faults(where: str) -> Iterator[None]:
     """Let what AWS refuses become one line.
 
     Raises:
@@ -71,10 +78,10 @@ def aws_faults(place: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         hint = "; is it deployed?" if code in _MISSING else ""
-        raise InvalidStepInputError(f"{place}: {error}{hint}") from None
+        raise InvalidStepInputError(f"{where}: {error}{hint}") from None
     except BotoCoreError as error:
         raise InvalidStepInputError(
-            f"{place}: {error}; log in to AWS, or set AWS_PROFILE"
+            f"{where}: {error}; log in to AWS, or set AWS_PROFILE"
         ) from None
 
 
@@ -84,11 +91,24 @@ def known_environment(name: str) -> Environment:
     Raises:
         InvalidEnvironmentError: There is no such file; the message names those that there are.
     """
-    known = environment_names()
+    folder = place.required().environments
+    known = environment_names(folder)
     if name not in known:
-        there = f"there are {', '.join(known)}" if known else "call this in the project's folder"
-        raise InvalidEnvironmentError(f"{FOLDER} has no environment '{name}'; {there}")
-    return load_environment(name)
+        there = f"there are {', '.join(known)}" if known else "write one"
+        raise InvalidEnvironmentError(f"{folder} has no environment '{name}'; {there}")
+    return load_environment(name, folder=folder)
+
+
+def _local(project: Project) -> "Place":
+    if not (project.warehouse / BUCKET).is_dir():
+        raise InvalidStepInputError(
+            f"{project.warehouse}: nothing was loaded here yet; `lakekit run` loads a source, or "
+            "give --environment NAME or --sandbox"
+        )
+    from lakekit.aws.place import Place  # noqa: PLC0415  boto3 takes its time
+
+    local = LocalPlace(project.warehouse, watched=True)
+    return Place(local.flow, RunLog(local.store), getpass.getuser())
 
 
 def _environment(name: str) -> "Place":

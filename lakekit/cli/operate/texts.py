@@ -54,8 +54,8 @@ def watermarks_text(watermarks: Sequence[TableWatermark]) -> str:
     )
 
 
-def decided_text(decided: Decided) -> str:
-    """Return what was decided, and what follows."""
+def decided_text(decided: Decided, *, here: bool = False) -> str:
+    """Return what was decided, and what follows; here a person starts runs."""
     lines = [f"{decided.decision}: {short_name(each)}" for each in decided.landings]
     for table, owner in decided.held_by.items():
         # Nobody looks at the index after a rebuild but the sweeper.
@@ -65,7 +65,9 @@ def decided_text(decided: Decided) -> str:
         lines += _wrapped(f"{table} is held by {_owner(owner)}; a run starts {after}")
     if decided.started:
         lines += _wrapped(f"started run {decided.started}")
-    if not decided.started and not decided.held_by:
+    if here:
+        lines.append("`lakekit run` of the source takes up what is pending")
+    elif not decided.started and not decided.held_by:
         lines.append("nothing else is pending, so no run was started")
     return "\n".join(lines)
 

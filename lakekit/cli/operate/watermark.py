@@ -9,8 +9,8 @@ from lakekit.cli.operate import texts
 from lakekit.cli.operate.commands import show_all
 from lakekit.cli.operate.places import EnvironmentOption, JsonOption, SandboxOption, opened
 from lakekit.cli.output import say
+from lakekit.cli.project import place as place_of_project
 from lakekit.cli.sandbox import FOLDER, Data
-from lakekit.config.environment import FOLDER as ENVIRONMENTS
 from lakekit.config.load import read_contracts
 from lakekit.contract.contract import Contract
 from lakekit.landing.watermark import set_watermark
@@ -76,4 +76,4 @@ def set_value(
 
 
 def _contracts() -> tuple[Contract, ...]:
-    return read_contracts(ENVIRONMENTS.parent)
+    return read_contracts(place_of_project.required().config)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lakekit.cli.operate.places import aws_faults, known_environment
+from lakekit.cli.project import place
 from lakekit.cli.sandbox import connect
 from lakekit.duckdb.connection import S3Access
 from lakekit.duckdb.reader import Reader, open_reader
@@ -26,7 +27,7 @@ WarehouseOption = Annotated[
 
 @dataclass(frozen=True)
 class Where:
-    """What a command was given; one of three."""
+    """What a command was given; one of three, or none for the warehouse of the project."""
 
     warehouse: Path | None
     sandbox: bool
@@ -45,7 +46,11 @@ def opened(where: Where) -> Iterator[Reader]:
         InvalidStepInputError: It names none or two, nothing is there, or AWS or DuckDB refuses.
         InvalidEnvironmentError: There is no such environment, or it is of another account.
     """
-    if [where.warehouse is not None, where.sandbox, where.environment is not None].count(True) != 1:
+    given = [where.warehouse is not None, where.sandbox, where.environment is not None].count(True)
+    project = None if given else place.here()
+    if project:
+        where = replace(where, warehouse=project.warehouse)
+    elif given != 1:
         raise InvalidStepInputError("give --warehouse FOLDER, --sandbox or --environment NAME")
     if where.warehouse is not None:
         refuse_no_warehouse(where.warehouse)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lakekit.sandbox.project import search_path
+from lakekit.project.product import search_path
 
 
 class WorkerDiedError(Exception):

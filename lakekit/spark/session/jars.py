@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lakekit.errors import StorageUnavailableError
+from lakekit.spark.session.java import provide_java
 
 PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
@@ -80,6 +81,7 @@ def fetch_jars(command: Sequence[str] = _RESOLVE) -> None:
     Raises:
         StorageUnavailableError: A jar cannot be fetched.
     """
+    provide_java()
     jars, log = cached_jars(PACKAGES + S3_PACKAGES), cache() / "resolve.log"
     cache().mkdir(parents=True, exist_ok=True)
     before = len(_fetched())

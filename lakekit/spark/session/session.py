@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lakekit.spark.session.jars import class_path
+from lakekit.spark.session.java import provide_java
 from lakekit.spark_conf import (
     CATALOG,
     LIGHT_JAVA,
@@ -71,6 +72,7 @@ def local_session(warehouse: Path, *, cores: int = 2, light: bool = False) -> Sp
         cores: Local threads.
         light: Compile Java lightly: half the work for small data, slower for large.
     """
+    provide_java()
     database = make_catalog(warehouse)
     catalog = f"spark.sql.catalog.{CATALOG}"
     java = LIGHT_JAVA if light else STEADY_JAVA

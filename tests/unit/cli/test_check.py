@@ -1,5 +1,6 @@
 """`lakekit check`, in this process."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,16 +8,21 @@ from typer.testing import CliRunner, Result
 
 from lakekit.cli.main import app
 
-CONTRACT = Path("config/contracts/airports.yaml")
-SOURCE = Path("config/sources/airports_api.yaml")
+CONTRACT = Path("tests/project/config/contracts/customers.yaml")
+SOURCE = Path("tests/project/config/sources/shop_api.yaml")
 
 
 def check(*files: Path) -> Result:
     return CliRunner().invoke(app, ["check", *map(str, files)])
 
 
+def faults(result: Result) -> str:
+    """Return the faults without their lines and columns, which have a test of their own."""
+    return re.sub(r"(\.ya?ml):\d+:\d+", r"\1", result.stderr)
+
+
 def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
-    files = [*Path("config/sources").glob("*.yaml"), *Path("config/contracts").glob("*.yaml")]
+    files = [*SOURCE.parent.glob("*.yaml"), *CONTRACT.parent.glob("*.yaml")]
 
     assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
 
@@ -26,9 +32,9 @@ def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
     [
         (SOURCE, "http://127.0.0.1:8080", "http://example.org", "base_url: must use https"),
         (SOURCE, "base_url:", "base_ur:", "did you mean 'base_url'"),
-        (CONTRACT, "contract: airports", "contrac: airports", "did you mean 'contract'"),
-        (CONTRACT, "keys: [icao]", "keys: [nope]", "'nope' is not a column"),
-        (CONTRACT, "keys: [icao]", "keys: [icao]\n  apply_as_deletes: icao", "icao is string, not"),
+        (CONTRACT, "contract: customers", "contrac: airports", "did you mean 'contract'"),
+        (CONTRACT, "keys: [id]", "keys: [nope]", "'nope' is not a column"),
+        (CONTRACT, "keys: [id]", "keys: [id]\n  apply_as_deletes: name", "name is string, not"),
     ],
 )
 def test_reports_a_fault_in_the_words_of_the_files_kind(
@@ -45,20 +51,39 @@ def test_reports_a_fault_in_the_words_of_the_files_kind(
 
 def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
-    text = CONTRACT.read_text().replace("keys: [icao]", "keys: [nope, lat]\n  sequence_by: nope2")
+    text = CONTRACT.read_text().replace("keys: [id]", "keys: [nope, lat]\n  sequence_by: nope2")
     bad.write_text(text.replace("{name: iata, type: string", "{name: iata, type: strng"))
 
-    assert check(bad).stderr.splitlines() == [
-        f"{bad}: schema.1.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
+    assert faults(check(bad)).splitlines() == [
+        f"{bad}: schema.3.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
         f"{bad}: history.keys: 'nope' is not a column of the schema",
         f"{bad}: history.keys: 'lat' is double, which cannot be a key",
         f"{bad}: history.sequence_by: 'nope2' is not a column of the schema",
     ]
 
 
+def test_names_line_and_column_of_each_fault(tmp_path: Path) -> None:
+    text = CONTRACT.read_text().replace("keys: [id]", "keys: [id, nope]\n  modus: scd2")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(text.replace("iata, type: string", "iata, type: strng"))
+    lines = bad.read_text().splitlines()
+
+    named = [line.removeprefix(f"{bad}:").split(": ")[:2] for line in faulty(check(bad))]
+
+    for place, path in named:
+        row, column = map(int, place.split(":"))
+        last = path.split(".")[-1]
+        assert lines[row - 1][column - 1 :].startswith("nope" if last.isdigit() else last), path
+    assert len(named) == 3
+
+
+def faulty(result: Result) -> list[str]:
+    return result.stderr.splitlines()
+
+
 @pytest.mark.parametrize(
     ("original", "kind", "name"),
-    [(CONTRACT, "contract", "airports"), (SOURCE, "source", "airports_api")],
+    [(CONTRACT, "contract", "customers"), (SOURCE, "source", "shop_api")],
 )
 def test_reports_a_name_by_which_no_run_finds_the_file(
     tmp_path: Path, original: Path, kind: str, name: str
@@ -70,7 +95,7 @@ def test_reports_a_name_by_which_no_run_finds_the_file(
     result = check(other)
 
     assert result.exit_code == 1
-    assert result.stderr == (
+    assert faults(result) == (
         f"{other}: {kind}: is '{name}'; name the file {name}.yaml or change it\n"
     )
 
@@ -138,7 +163,7 @@ def test_reports_a_contract_that_is_named_as_a_journal_or_quarantine_of_another_
     result = check(one, other)
 
     why = f"'{name}' is the name of a table that Lakekit derives from 'orders'; choose another name"
-    assert result.stderr == (f"{other}: contract: {why}\n" if clashes else "")
+    assert faults(result) == (f"{other}: contract: {why}\n" if clashes else "")
     assert f"{one}: ok" in result.stdout
 
 
@@ -157,7 +182,7 @@ def configuration(folder: Path, **files: str) -> dict[str, Path]:
 
 
 def test_says_ok_of_the_environments_of_this_repository() -> None:
-    files = list(Path("config/environments").glob("*.yaml"))
+    files = list(Path("tests/project/config/environments").glob("*.yaml"))
 
     assert check(*files).stdout.splitlines() == [f"{file}: ok" for file in files]
 
@@ -184,7 +209,7 @@ def test_reports_what_is_wrong_with_an_environment(tmp_path: Path, own: str, fau
 def test_reports_what_is_wrong_with_what_all_environments_share(tmp_path: Path) -> None:
     files = configuration(tmp_path, base="regio: eu-west-1\n")
 
-    assert check(files["base"]).stderr == (
+    assert faults(check(files["base"])) == (
         "base.yaml: regio: unknown field; did you mean 'region'?\n"
     )
 
@@ -196,7 +221,7 @@ def test_reports_environments_that_share_a_database(tmp_path: Path) -> None:
     result = check(*files.values())
 
     assert result.stdout == f"{files['base']}: ok\n{files['dev']}: ok\n"
-    assert result.stderr.startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
+    assert faults(result).startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +246,7 @@ def test_reports_a_source_that_its_environments_cannot_have(
     files = configuration(tmp_path, base=BASE, dev="", shop=text)
     files["dev"].write_text("schedules: true\n")
 
-    assert check(files["shop"]).stderr == f"{files['shop']}: {fault}\n"
+    assert faults(check(files["shop"])) == f"{files['shop']}: {fault}\n"
 
 
 def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_path: Path) -> None:
@@ -231,7 +256,7 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
     assert check(file).exit_code == 0
 
     file.write_text(file.read_text().replace("source: ", "source: s"))
-    assert check(file).stderr == (
+    assert faults(check(file)) == (
         f"{file}: source: must be at most 63 lower-case letters, digits and _, a letter first\n"
     )
 

@@ -1,4 +1,4 @@
-"""`lakekit cost`, in this process, of this repository's environments."""
+"""`lakekit cost`, in this process, of the tests' project."""
 
 import json
 
@@ -9,14 +9,14 @@ from lakekit.cli.main import app
 
 
 def cost(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["cost", *arguments])
+    return CliRunner().invoke(app, ["--project", "tests/project", "cost", *arguments])
 
 
 def test_says_what_each_source_and_all_cost() -> None:
-    lines = cost("--environment", "dev", "--loads", "airports_api=30").stdout.splitlines()
+    lines = cost("--environment", "dev", "--loads", "shop_api=30").stdout.splitlines()
 
     rows = [[cell.strip() for cell in line.split("│")] for line in lines[2:5]]
-    assert [row[0] for row in rows] == ["airports_api", "(without a run)", "(all)"]
+    assert [row[0] for row in rows] == ["shop_api", "(without a run)", "(all)"]
     assert rows[0][1] == "30"
     assert float(rows[2][-1]) == pytest.approx(float(rows[0][-1]) + float(rows[1][-1]), abs=0.011)
     assert max(map(len, lines)) <= 80
@@ -24,8 +24,8 @@ def test_says_what_each_source_and_all_cost() -> None:
 
 def test_a_larger_load_costs_more() -> None:
     few, many = (
-        json.loads(cost("--environment", "dev", "--loads", "airports_api=30", "--size",
-                        f"airports_api={size}", "--format", "json").stdout)[-1]["total"]
+        json.loads(cost("--environment", "dev", "--loads", "shop_api=30", "--size",
+                        f"shop_api={size}", "--format", "json").stdout)[-1]["total"]
         for size in (1, 1000)
     )  # fmt: skip
 
@@ -33,17 +33,17 @@ def test_a_larger_load_costs_more() -> None:
 
 
 def test_says_which_source_nothing_starts() -> None:
-    assert "No schedule starts airports_api" in cost("--environment", "dev").stdout
+    assert "No schedule starts shop_api" in cost("--environment", "dev").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["--size", "shop=1"], "--size shop=1: no source of the environment; there are airports"),
-        (["--size", "airports_api=x"], "must have a number above 0, such as airports_api=25"),
-        (["--loads", "airports_api=-1"], "--loads airports_api=-1: must have a number above 0"),
-        (["--loads", "airports_api=nan"], "must have a number above 0"),
-        (["--size", "airports_api"], "must have a number above 0"),
+        (["--size", "shop=1"], "--size shop=1: no source of the environment; there are shop_api"),
+        (["--size", "shop_api=x"], "must have a number above 0, such as shop_api=25"),
+        (["--loads", "shop_api=-1"], "--loads shop_api=-1: must have a number above 0"),
+        (["--loads", "shop_api=nan"], "must have a number above 0"),
+        (["--size", "shop_api"], "must have a number above 0"),
     ],
 )
 def test_refuses_what_is_no_number_of_a_source(arguments: list[str], fault: str) -> None:

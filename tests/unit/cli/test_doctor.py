@@ -11,7 +11,9 @@ from lakekit.cli.main import app
 
 
 def doctor(*options: str) -> Result:
-    return CliRunner().invoke(app, ["doctor", "--environment", "staging", *options])
+    return CliRunner().invoke(
+        app, ["--project", "tests/project", "doctor", "--environment", "staging", *options]
+    )
 
 
 def test_without_credentials_it_lists_what_it_would_look_at(
@@ -38,6 +40,8 @@ def test_what_is_wrong_ends_it_with_1() -> None:
 
 
 def test_an_unknown_environment_is_refused() -> None:
-    result = CliRunner().invoke(app, ["doctor", "--environment", "nope"])
+    result = CliRunner().invoke(
+        app, ["--project", "tests/project", "doctor", "--environment", "nope"]
+    )
 
     assert "has no environment 'nope'; there are" in str(result.exception)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from lakekit.cli.main import _faults_as_exit_code, app
 from lakekit.errors import InvalidStepInputError, LakekitError
-from lakekit.sandbox import project
+from lakekit.project import product as project
 
 ROOT = Path(__file__).parents[3]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

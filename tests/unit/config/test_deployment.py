@@ -24,11 +24,11 @@ def faults(rest: str, *environments: Environment) -> list[str]:
     return list(map(str, source_faults(source(rest), {e.environment: e for e in environments})))
 
 
-def test_the_sources_and_environments_of_the_repository_fit_together() -> None:
-    environments, sources = load_deployment(ROOT / "config")
+def test_the_sources_and_environments_of_a_project_fit_together() -> None:
+    environments, sources = load_deployment(ROOT / "tests/project/config")
 
     assert list(environments) == ["dev", "prod", "staging"]
-    assert [each.source for each in sources] == ["airports_api"]
+    assert [each.source for each in sources] == ["shop_api"]
 
 
 def test_a_source_may_be_of_some_environments_alone() -> None:

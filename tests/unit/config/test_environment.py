@@ -17,7 +17,7 @@ def write(folder: Path, dev: str) -> Path:
 
 @pytest.mark.parametrize("name", ["dev", "staging", "prod"])
 def test_loads_the_environments_of_the_repository(name: str) -> None:
-    environment = load_environment(name, folder=ROOT / "config/environments")
+    environment = load_environment(name, folder=ROOT / "tests/project/config/environments")
     assert environment.environment == name
 
 

@@ -12,10 +12,10 @@ from tests.unit.contract.people import GOOD
 
 
 def test_loads_the_contract_that_ships():
-    contract = load_contract(Path("config/contracts/airports.yaml").read_text())
+    contract = load_contract(Path("tests/project/config/contracts/customers.yaml").read_text())
 
-    assert contract.keys == ("icao",)
-    assert [column.name for column in contract.tracked[:2]] == ["iata", "name"]
+    assert contract.keys == ("id",)
+    assert [column.name for column in contract.tracked[:2]] == ["name", "city"]
     assert contract.maintenance.snapshots.min_to_keep == 5
 
 

@@ -1,0 +1,1 @@
+"""Sources and contracts of a deployment, read where they are stored."""

@@ -1,0 +1,1 @@
+"""The commands of a project: made, checked, run here, synthesised for AWS."""

@@ -1,0 +1,122 @@
+"""`lakekit run`: load a source into a local warehouse."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lakekit.cli.formats import FormatOption
+from lakekit.cli.output import say, show
+from lakekit.cli.project import place
+from lakekit.config.load import check_contracts, read_contracts, read_source, read_sources
+from lakekit.errors import SourceRejectedError, UnknownSourceError
+from lakekit.local.warehouse import opened, tidy_staging
+from lakekit.project.folder import SECRETS, Project
+from lakekit.project.product import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lakekit.local.run.load import Outcome
+
+LOG = "run.log"
+
+
+def run(
+    source: Annotated[str, typer.Argument(help="Name of the source.")],
+    warehouse: Annotated[
+        Path | None, typer.Option(help="Folder of the tables; that of the project by default.")
+    ] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Load a source into the local warehouse, through the steps that run on AWS.
+
+    Say what each table opened, closed, deleted and quarantined. Run it again to load what is new.
+
+    Example: lakekit run shop_api
+    """
+    project = place.required()
+    where = warehouse or project.warehouse
+    began = time.monotonic()
+    outcome = load(project, source, where)
+    columns = [each.name for each in fields(type(outcome.tables[0]))] if outcome.tables else []
+    show(columns, map(astuple, outcome.tables), form, limit=0)
+    if outcome.error:
+        say(f"failed: {outcome.cause}", err=True)
+        say(f"what has landed stays in {where}; see {where / LOG}", err=True)
+        raise typer.Exit(1)
+    done = "loaded into" if outcome.tables else "nothing new for"
+    say(f"{source}: {done} {where} in {time.monotonic() - began:.0f} s", err=True)
+
+
+def load(project: Project, source: str, warehouse: Path) -> "Outcome":
+    """Load a source of a project.
+
+    Raises:
+        UnknownSourceError: There is no such source; the message names those that there are.
+        LakekitError: A file does not load, or a step failed.
+    """
+    from lakekit.local.run.load import LocalLoad  # noqa: PLC0415  takes its time
+    from lakekit.local.run.place import LocalPlace, refuse_merged  # noqa: PLC0415
+
+    found = _source(project, source)
+    check_contracts(project.config, source)
+    contracts = read_contracts(project.config, source)
+    refuse_merged(warehouse, contracts)
+    where = LocalPlace(warehouse)
+    with where.alone():
+        _log_into(warehouse / LOG)
+        tidy_staging(warehouse)
+        work: LocalLoad = LocalLoad(
+            where, found, contracts, _spark(warehouse), _secrets(project),
+            lambda text: say(text, err=True),
+        )  # fmt: skip
+        try:
+            return work.load()
+        except KeyboardInterrupt:
+            say(
+                f"stopped; what has landed stays in {warehouse}, and the next run goes on with it",
+                err=True,
+            )
+            raise typer.Exit(130) from None
+
+
+def _source(project: Project, name: str):  # type: ignore[no-untyped-def]
+    try:
+        return read_source(project.config, name)
+    except UnknownSourceError:
+        known = ", ".join(each.source for each in read_sources(project.config))
+        there = f"there are {known}" if known else "`lakekit add-source` writes one"
+        raise UnknownSourceError(
+            f"{project.config / 'sources'} has no {name}.yaml; {there}"
+        ) from None
+
+
+def _spark(warehouse: Path) -> Callable[[], AbstractContextManager["SparkSession"]]:
+    return lambda: opened(warehouse, make=True)
+
+
+def _secrets(project: Project) -> Callable[[str], str]:
+    values = project.secrets()
+
+    def secret(name: str) -> str:
+        full = name.replace("{environment}", ENVIRONMENT)
+        if full not in values:
+            file = project.folder / SECRETS
+            raise SourceRejectedError(f'secret {full}: add it to {file}: {full}: "…"')
+        return values[full]
+
+    return secret
+
+
+def _log_into(file: Path) -> None:
+    """Send what the steps log to a file: errors of a table are shown in one line at the end."""
+    logger = logging.getLogger("lakekit")
+    logger.handlers[:] = [logging.FileHandler(file)]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,1 @@
+"""A run of `load_source` in this process: its steps over a folder instead of AWS."""

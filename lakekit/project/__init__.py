@@ -1,0 +1,1 @@
+"""A team's project, and the files that Lakekit itself brings along."""
