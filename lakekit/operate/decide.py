@@ -80,6 +80,7 @@ def _follow(
     request = {"extract": False, "origin": "person"}
     began = [
         flow.executions.start(name, {"source": source, **request})
+        or flow.executions.is_running(name)  # by the same decision before
         for source in dict.fromkeys(free)  # a person names landings of one source
     ]
     return Decided(

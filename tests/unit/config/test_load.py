@@ -85,7 +85,7 @@ def test_names_the_faults_of_all_files_at_once(folder: Path) -> None:
         (folder / f"sources/{name}.yaml").write_text(f"source: {name}\nbase_url: x\n")
 
     with pytest.raises(
-        InvalidContractError, match=r"(?s)a\.yaml:1:1: base_url.*b\.yaml:1:1: base_url"
+        InvalidContractError, match=r"(?s)a\.yaml:2:1: base_url.*b\.yaml:2:1: base_url"
     ):
         read_sources(folder)
 

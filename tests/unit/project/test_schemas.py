@@ -59,7 +59,7 @@ def test_accepts_each_form_that_is_accepted(kind: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("source", "source: s\n"),
+        ("source", "base_url: https://a.example\n"),
         ("source", f"{SOURCE}auht: []"),
         ("source", f"{SOURCE}auth: {{type: bearer}}"),
         ("source", f"{SOURCE}timeout_seconds: 301"),
