@@ -13,9 +13,10 @@ from lakekit.contract.endpoint.paths import path_of, path_steps
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import SourceRejectedError, SourceShapeError, SourceUnavailableError
 from lakekit.extract.client import Answer, SourceClient, SourceRequest
-from lakekit.extract.json_text import UnreadableError, fields_of
-from lakekit.extract.large import LargeRecords
-from lakekit.extract.large_content import read_large_content
+from lakekit.extract.content.json_paths import UnreadableError, fields_of
+from lakekit.extract.content.large import Records, digest_of
+from lakekit.extract.content.records import Content, read_content
+from lakekit.extract.http.bodies import MEGABYTE
 from lakekit.extract.pagination import (
     Seen,
     declared_by,
@@ -26,7 +27,6 @@ from lakekit.extract.pagination import (
     refuse_wrong_total,
     stated_total,
 )
-from lakekit.extract.records import Content, Records, read_content
 from lakekit.extract.requests import Position, Requests, end_statuses
 from lakekit.extract.signs import Read, Sign, find_signs, partial_signs
 from lakekit.json_text.lines import value_along
@@ -39,8 +39,8 @@ READ_STATUSES = (200, 201, 203, 206)
 class Page:
     """One page: its records' exact texts, its number from 1, and how to go on after it.
 
-    `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page are
-    in a file, which is closed when the next page is asked for.
+    `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page
+    are in a file, which is closed when the next page is asked for.
     """
 
     records: Records
@@ -116,6 +116,7 @@ class _Walk:
         self, source: Source, contract: Contract, client: SourceClient, values: RunValues
     ) -> None:
         self._base_url = source.base_url
+        self._most_bytes = source.max_response_mb * MEGABYTE
         self._contract = contract
         self._endpoint = contract.endpoint
         self._paginator = contract.endpoint.paginator
@@ -130,7 +131,7 @@ class _Walk:
             return [], self._at_end_status(state)
         total = self._total(state, answer, content)
         records, pages = content.records, state.pages + 1
-        marks = (_digest(str(position).encode()), _digest_of(records))
+        marks = (_digest(str(position).encode()), digest_of(records))
         self._refuse_loop(state, marks)
         new = len(records) - self._repeated(state, records)
         so_far = self._so_far(state, position, records, new)
@@ -168,9 +169,7 @@ class _Walk:
             if self._is_end(answer.status, state):
                 return answer, None
             try:
-                if answer.large:
-                    return answer, read_large_content(answer, answer.large, self._contract)
-                return answer, read_content(answer, self._contract)
+                return answer, read_content(answer, self._contract, self._most_bytes)
             except UnreadableError as error:
                 if not may_repeat:
                     kind = answer.headers.get("Content-Type") or "none"
@@ -312,12 +311,6 @@ def _covers(ignored: str, name: str) -> bool:
     if not name.startswith("$"):
         return ignored == name.lower()
     return name == ignored or name.startswith((f"{ignored}.", f"{ignored}["))
-
-
-def _digest_of(records: Records) -> str:
-    if isinstance(records, LargeRecords):
-        return records.digest if len(records) else ""
-    return _digest(*records) if records else ""
 
 
 def _digest(*texts: bytes) -> str:

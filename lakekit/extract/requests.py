@@ -20,7 +20,7 @@ from lakekit.contract.endpoint.paths import path_steps
 from lakekit.contract.endpoint.placeholders import RunValues, fill
 from lakekit.contract.endpoint.request import Params
 from lakekit.extract.client import SourceRequest
-from lakekit.extract.json_text import value_of
+from lakekit.extract.content.json_paths import value_of
 
 Position = str | int
 Pairs = list[tuple[str, str]]

@@ -16,6 +16,7 @@ from lakekit.errors import (
 from lakekit.extract import Page, RunLimits, SourceClient
 from lakekit.extract import extract_pages as pages_of
 from lakekit.extract.call_budget import RunBudget
+from lakekit.extract.content.large import batches_of
 from lakekit.extract.pages import endpoint_url
 from lakekit.landing.writer import (
     LandingWriter,
@@ -128,7 +129,8 @@ class _Extraction:
         return self._finish()
 
     def _keep(self, page: Page) -> None:
-        self._writer.write(page.records)
+        for records in batches_of(page.records):
+            self._writer.write(records)
         self._pages, self._resume = page.number, page.resume
 
     def _wait(self, error: SourceThrottledError | SourceUnavailableError) -> ExtractPagesResult:
