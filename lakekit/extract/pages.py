@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +18,7 @@ from lakekit.extract.content.json_paths import UnreadableError, fields_of
 from lakekit.extract.content.large import Records, digest_of
 from lakekit.extract.content.records import Content, read_content
 from lakekit.extract.http.bodies import MEGABYTE
+from lakekit.extract.http.waiting import retry_after
 from lakekit.extract.pagination import (
     Seen,
     declared_by,
@@ -33,13 +35,15 @@ from lakekit.json_text.lines import value_along
 from lakekit.models import Model
 
 READ_STATUSES = (200, 201, 203, 206)
+# Of the pages before, those that are recognised when they come again, and the length of a mark.
+MOST_SEEN, _MARK = 1000, 12
 
 
 @dataclass(frozen=True)
 class Page:
     """One page: its records' exact texts, its number from 1, and how to go on after it.
 
-    `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page
+    `resume` is plain JSON of some kilobytes at most and holds no record. Records of a large page
     are in a file, which is closed when the next page is asked for.
     """
 
@@ -56,10 +60,11 @@ class Page:
 class _State(Model):
     """Between two pages. Digests find loops: the last page's, and one at each power of two.
 
-    The second kind finds every circle sooner or later (Brent) without keeping all pages. key:
-    digest of the last record's key, where pages overlap. signs: those of more on the last page
-    with records, where an empty one or a status may follow that is the end. stated: how many pages
-    and records there should be.
+    The second kind finds every circle sooner or later (Brent) without keeping all pages. seen:
+    marks of the newest pages with records, with blanks between them, so that one that comes again
+    is found at once. key: digest of the last record's key, where pages overlap. signs: those of
+    more on the last page with records, where an empty one or a status may follow that is the end.
+    stated: how many pages and records there should be.
     """
 
     position: str | int | None
@@ -69,6 +74,7 @@ class _State(Model):
     total: int | None = None
     last: tuple[str, str] = ("", "")
     anchor: tuple[str, str] = ("", "")
+    seen: str = ""
     key: str = ""
     signs: tuple[Sign, ...] = ()
     stated: dict[str, Sign] = {}
@@ -151,6 +157,7 @@ class _Walk:
             total=total,
             last=marks,
             anchor=marks if pages & (pages - 1) == 0 else state.anchor,
+            seen=f"{state.seen} {marks[1][:_MARK]}"[-MOST_SEEN * (_MARK + 1) :],
             key=self._last_key(content) or state.key,
             signs=tuple(signs),
             stated=state.stated | stated,
@@ -166,7 +173,7 @@ class _Walk:
         is_scroll = isinstance(self._paginator, Cursor) and self._paginator.constant
         for may_repeat in (not is_scroll, False):
             answer = self._client.send(request)
-            if self._is_end(answer.status, state):
+            if self._is_end(answer, state):
                 return answer, None
             try:
                 return answer, read_content(answer, self._contract, self._most_bytes)
@@ -176,7 +183,8 @@ class _Walk:
                     raise SourceShapeError(f"{error} (Content-Type: {kind})") from None
         raise AssertionError
 
-    def _is_end(self, status: int, state: _State) -> bool:
+    def _is_end(self, answer: Answer, state: _State) -> bool:
+        status = answer.status
         if status in end_statuses(self._endpoint):
             if status >= 400 and state.pages == 0:
                 raise SourceRejectedError(
@@ -184,7 +192,10 @@ class _Walk:
                 )
             return True
         if status == 202:
-            raise SourceUnavailableError("the source answers 202: what was asked for is not ready")
+            raise SourceUnavailableError(
+                "the source answers 202: what was asked for is not ready",
+                retry_after(answer.headers, lambda: datetime.now(UTC)),
+            )
         if status == 204:
             raise SourceShapeError(
                 "the source answers 204, no content; end_statuses: [204] takes it for the end"
@@ -207,10 +218,13 @@ class _Walk:
 
     def _refuse_loop(self, state: _State, marks: tuple[str, str]) -> None:
         may_stay = isinstance(self._paginator, Cursor) and self._paginator.constant
+        records_mark = marks[1][:_MARK]
         for known in (state.last, state.anchor):
             is_again = marks[0] == known[0] and not may_stay
             if is_again or (marks[1] and marks[1] == known[1]):
                 raise SourceShapeError(f"page {state.pages + 1} repeats an earlier one")
+        if records_mark and records_mark in state.seen:
+            raise SourceShapeError(f"page {state.pages + 1} repeats an earlier one")
 
     def _repeated(self, state: _State, records: Records) -> int:
         """Return how many records of a page the ones before it have already.
@@ -220,15 +234,16 @@ class _Walk:
         """
         if not (isinstance(self._paginator, Offset) and self._paginator.overlap and state.pages):
             return 0
-        keys = [self._key(record) for record in records]
-        if state.key not in keys:
-            if not records:
-                return 0
+        last = -1
+        for number, record in enumerate(records):
+            if self._key(record) == state.key:
+                last = number
+        if last < 0 and records:
             raise SourceShapeError(
                 f"page {state.pages + 1} should begin with records of the page before it, and does "
                 "not: records moved while they were read"
             )
-        return len(keys) - keys[::-1].index(state.key)
+        return last + 1
 
     def _so_far(self, state: _State, position: Position, records: Records, new: int) -> int:
         """Return how many records were read: where pages overlap, up to which place of the list."""

@@ -28,13 +28,13 @@ from lakekit.extract.content.large import Batches, LargeRecords, Records, in_bat
 from lakekit.extract.content.large_json import ElsewhereError, split_json
 from lakekit.extract.content.payload import Text, texts_of
 from lakekit.extract.content.xml_text import MOST_XML, LargeXml, typed_record, xml_as_json
-from lakekit.extract.http.bodies import MOST_IN_MEMORY
+from lakekit.extract.http.bodies import MEGABYTE
 from lakekit.json_text.lines import BLANK, LONGEST_LINE, bounded_lines, read_fields
 from lakekit.json_text.spans import name_as_text
 
 _BLANK = BLANK.encode()
-# Of a text of which all records are in memory at once; they take several times as much.
-MOST_AT_ONCE = MOST_IN_MEMORY
+# Of a text of which all records are in memory at once; they take many times as much.
+MOST_AT_ONCE = MEGABYTE
 
 
 class Content:
@@ -122,8 +122,8 @@ def _whole(text: Text, contract: Contract, why: str) -> Content:
     whole = text.open().read(most + 1)
     if len(whole) > most:
         raise SourceShapeError(
-            f"the answer has more than {most >> 20} MiB, of which the records must be a list, a "
-            f"map by id, lines, rows or elements, and {why}"
+            f"an answer of more than {most >> 20} MiB must have its records in a list, a map by "
+            f"id, lines, rows or elements of XML: {why}"
         )
     return _small(whole, text, contract)
 
@@ -151,10 +151,8 @@ def _large_xml(text: Text, contract: Contract) -> Content:
     large = LargeXml(text.open, names, text.encoding)
     if not large.is_found:
         raise ElsewhereError(f"{endpoint.records} is absent")
-    found, types = (
-        JsonText(xml_as_json(large.around(), encoding=text.encoding)),
-        contract.field_types,
-    )
+    found = JsonText(xml_as_json(large.around(), encoding=text.encoding))
+    types = contract.field_types
     refuse_errors(found, endpoint)
     return Content(LargeRecords(lambda: _typed_batches(large, rest, types)), found)
 

@@ -16,7 +16,8 @@ from lakekit.json_text.stream import WINDOW
 # Of one record of XML, and of all that is no record: its elements take many times their text.
 MOST_XML = 2 * 1024 * 1024
 _CHUNK = 64 * 1024
-_AROUND_SOME = "records"
+# Around some records, so that they are one text.
+_WRAP = "records"
 
 
 def xml_as_json(text: bytes, *, encoding: str | None = None) -> bytes:
@@ -34,7 +35,14 @@ def xml_as_json(text: bytes, *, encoding: str | None = None) -> bytes:
         UnreadableError: It is not XML.
         SourceShapeError: It has entities of its own, which can be made to fill the memory.
     """
-    return msgspec.json.encode(_parsed(text, encoding))
+    return _encoded(_parsed(text, encoding))
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except RecursionError:
+        raise _too_deep() from None
 
 
 def _parsed(text: bytes, encoding: str | None) -> Any:
@@ -47,7 +55,11 @@ def _parsed(text: bytes, encoding: str | None) -> Any:
     except ValueError as error:
         raise _not_read(error) from None
     except RecursionError:
-        raise SourceShapeError("the answer is XML with too many levels") from None
+        raise _too_deep() from None
+
+
+def _too_deep() -> SourceShapeError:
+    return SourceShapeError("the answer is XML with too many levels")
 
 
 def _not_xml(error: Exception) -> UnreadableError:
@@ -61,8 +73,8 @@ def _not_read(error: Exception) -> SourceShapeError:
 def typed_record(value: Any, types: dict[str, SqlType]) -> bytes:
     """Return the JSON text of a record of XML, with the types of its columns."""
     if not isinstance(value, dict):
-        return msgspec.json.encode(value)
-    return msgspec.json.encode(
+        return _encoded(value)
+    return _encoded(
         {name: typed(each, types[name]) if name in types else each for name, each in value.items()}
     )
 
@@ -113,9 +125,9 @@ class LargeXml:
     def batches(self) -> Iterator[list[Any]]:
         """Yield them as values of JSON, some at a time."""
         for text in ranges_of(self._open, self._windows):
-            whole = _parsed(b"<%b>%b</%b>" % ((_AROUND_SOME.encode(), text, _AROUND_SOME.encode())),
-                            self.encoding)  # fmt: skip
-            found = whole[_AROUND_SOME][self._name]
+            wrap = _WRAP.encode()
+            whole = _parsed(b"<%b>%b</%b>" % (wrap, text, wrap), self.encoding)
+            found = whole[_WRAP][self._name]
             yield found if isinstance(found, list) else [found]
 
 

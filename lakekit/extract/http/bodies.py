@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
 MEGABYTE = 1_000_000
-# Of a body that is kept in memory; cutting it takes many times as much.
-MOST_IN_MEMORY = MEGABYTE
+# Of a body that is kept in memory.
+MOST_IN_MEMORY = 8 * MEGABYTE
 _CHUNK = 64 * 1024
 
 

@@ -227,6 +227,18 @@ def test_what_is_large_and_no_list_of_records_is_refused(
         api.records(endpoint=endpoint)
 
 
+@pytest.mark.parametrize("most", [10, 1 << 20])
+def test_xml_with_too_many_levels_is_refused(
+    api: Api, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", most)
+    body = "<f>" + "<i>" * 5000 + "</i>" * 5000 + "</f>"
+    api.serve(lambda _: Response(body, content_type="text/xml"))
+
+    with pytest.raises(SourceShapeError, match="too many levels"):
+        api.records(endpoint=XML)
+
+
 def test_an_error_in_a_large_answer_is_one(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "MOST_IN_MEMORY", 10)
     monkeypatch.setattr(contents, "MOST_AT_ONCE", 10)
