@@ -70,6 +70,10 @@ bench: $(READY) ## Measure the merge against its peers: the long sweeps
 bench-quick: $(READY) ## Measure the merge against the textbook MERGE and INSERT and the floor
 	$(ENV) && $(PY) -m benchmarks --quick
 
+.PHONY: bench-extract
+bench-extract: $(READY) ## Measure extraction against a loop of requests and dlt, and its memory
+	$(ENV) && $(PY) -m benchmarks.extraction
+
 .PHONY: type
 type: $(READY) ## mypy alone
 	$(PY) -m mypy

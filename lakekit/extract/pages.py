@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -13,9 +14,11 @@ from lakekit.contract.endpoint.paths import path_of, path_steps
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import SourceRejectedError, SourceShapeError, SourceUnavailableError
 from lakekit.extract.client import Answer, SourceClient, SourceRequest
-from lakekit.extract.json_text import UnreadableError, fields_of
-from lakekit.extract.large import LargeRecords
-from lakekit.extract.large_content import read_large_content
+from lakekit.extract.content.json_paths import UnreadableError, fields_of
+from lakekit.extract.content.large import Records, digest_of
+from lakekit.extract.content.records import Content, read_content
+from lakekit.extract.http.bodies import MEGABYTE
+from lakekit.extract.http.waiting import retry_after
 from lakekit.extract.pagination import (
     Seen,
     declared_by,
@@ -26,22 +29,23 @@ from lakekit.extract.pagination import (
     refuse_wrong_total,
     stated_total,
 )
-from lakekit.extract.records import Content, Records, read_content
 from lakekit.extract.requests import Position, Requests, end_statuses
 from lakekit.extract.signs import Read, Sign, find_signs, partial_signs
 from lakekit.json_text.lines import value_along
 from lakekit.models import Model
 
 READ_STATUSES = (200, 201, 203, 206)
+# Of the pages before, those that are recognised when they come again, and the length of a mark.
+MOST_SEEN, _MARK = 1000, 12
 
 
 @dataclass(frozen=True)
 class Page:
     """One page: its records' exact texts, its number from 1, and how to go on after it.
 
-    `resume` is plain JSON of a few hundred bytes and holds no record. Records of a large page are
-    in a file, which is closed when the next page is asked for. wait_seconds: before the next one,
-    where the source is not ready.
+    `resume` is plain JSON of some kilobytes at most and holds no record. Records of a large page
+    are in a file, which is closed when the next page is asked for. wait_seconds: before the next
+    one, where the source is not ready.
     """
 
     records: Iterable[bytes]
@@ -65,10 +69,11 @@ class PageRequests(Protocol):
 class _State(Model):
     """Between two pages. Digests find loops: the last page's, and one at each power of two.
 
-    The second kind finds every circle sooner or later (Brent) without keeping all pages. key:
-    digest of the last record's key, where pages overlap. signs: those of more on the last page
-    with records, where an empty one or a status may follow that is the end. stated: how many pages
-    and records there should be.
+    The second kind finds every circle sooner or later (Brent) without keeping all pages. seen:
+    marks of the newest pages with records, with blanks between them, so that one that comes again
+    is found at once. key: digest of the last record's key, where pages overlap. signs: those of
+    more on the last page with records, where an empty one or a status may follow that is the end.
+    stated: how many pages and records there should be.
     """
 
     position: str | int | None
@@ -78,6 +83,7 @@ class _State(Model):
     total: int | None = None
     last: tuple[str, str] = ("", "")
     anchor: tuple[str, str] = ("", "")
+    seen: str = ""
     key: str = ""
     signs: tuple[Sign, ...] = ()
     stated: dict[str, Sign] = {}
@@ -128,6 +134,7 @@ class _Walk:
         self, source: Source, contract: Contract, client: SourceClient, requests: PageRequests
     ) -> None:
         self._base_url = source.address
+        self._most_bytes = source.max_response_mb * MEGABYTE
         self._contract = contract
         self._endpoint = contract.endpoint
         self._paginator = contract.endpoint.paginator
@@ -142,7 +149,7 @@ class _Walk:
             return [], self._at_end_status(state)
         total = self._total(state, answer, content)
         records, pages = content.records, state.pages + 1
-        marks = (_digest(str(position).encode()), _digest_of(records))
+        marks = (_digest(str(position).encode()), digest_of(records))
         self._refuse_loop(state, marks)
         new = len(records) - self._repeated(state, records)
         so_far = self._so_far(state, position, records, new)
@@ -162,6 +169,7 @@ class _Walk:
             total=total,
             last=marks,
             anchor=marks if pages & (pages - 1) == 0 else state.anchor,
+            seen=f"{state.seen} {marks[1][:_MARK]}"[-MOST_SEEN * (_MARK + 1) :],
             key=self._last_key(content) or state.key,
             signs=tuple(signs),
             stated=state.stated | stated,
@@ -177,19 +185,18 @@ class _Walk:
         is_scroll = isinstance(self._paginator, Cursor) and self._paginator.constant
         for may_repeat in (not is_scroll, False):
             answer = self._client.send(request)
-            if self._is_end(answer.status, state):
+            if self._is_end(answer, state):
                 return answer, None
             try:
-                if answer.large:
-                    return answer, read_large_content(answer, answer.large, self._contract)
-                return answer, read_content(answer, self._contract)
+                return answer, read_content(answer, self._contract, self._most_bytes)
             except UnreadableError as error:
                 if not may_repeat:
                     kind = answer.headers.get("Content-Type") or "none"
                     raise SourceShapeError(f"{error} (Content-Type: {kind})") from None
         raise AssertionError
 
-    def _is_end(self, status: int, state: _State) -> bool:
+    def _is_end(self, answer: Answer, state: _State) -> bool:
+        status = answer.status
         if status in self._endpoint.absent_statuses and state.pages == 0:
             return True
         if status in end_statuses(self._endpoint):
@@ -201,7 +208,10 @@ class _Walk:
         if status >= 400:
             raise SourceRejectedError(f"page {state.pages + 1} is answered {status}")
         if status == 202:
-            raise SourceUnavailableError("the source answers 202: what was asked for is not ready")
+            raise SourceUnavailableError(
+                "the source answers 202: what was asked for is not ready",
+                retry_after(answer.headers, lambda: datetime.now(UTC)),
+            )
         if status == 204:
             raise SourceShapeError(
                 "the source answers 204, no content; end_statuses: [204] takes it for the end"
@@ -224,10 +234,13 @@ class _Walk:
 
     def _refuse_loop(self, state: _State, marks: tuple[str, str]) -> None:
         may_stay = isinstance(self._paginator, Cursor) and self._paginator.constant
+        records_mark = marks[1][:_MARK]
         for known in (state.last, state.anchor):
             is_again = marks[0] == known[0] and not may_stay
             if is_again or (marks[1] and marks[1] == known[1]):
                 raise SourceShapeError(f"page {state.pages + 1} repeats an earlier one")
+        if records_mark and records_mark in state.seen:
+            raise SourceShapeError(f"page {state.pages + 1} repeats an earlier one")
 
     def _repeated(self, state: _State, records: Records) -> int:
         """Return how many records of a page the ones before it have already.
@@ -237,15 +250,16 @@ class _Walk:
         """
         if not (isinstance(self._paginator, Offset) and self._paginator.overlap and state.pages):
             return 0
-        keys = [self._key(record) for record in records]
-        if state.key not in keys:
-            if not records:
-                return 0
+        last = -1
+        for number, record in enumerate(records):
+            if self._key(record) == state.key:
+                last = number
+        if last < 0 and records:
             raise SourceShapeError(
                 f"page {state.pages + 1} should begin with records of the page before it, and does "
                 "not: records moved while they were read"
             )
-        return len(keys) - keys[::-1].index(state.key)
+        return last + 1
 
     def _so_far(self, state: _State, position: Position, records: Records, new: int) -> int:
         """Return how many records were read: where pages overlap, up to which place of the list."""
@@ -328,12 +342,6 @@ def _covers(ignored: str, name: str) -> bool:
     if not name.startswith("$"):
         return ignored == name.lower()
     return name == ignored or name.startswith((f"{ignored}.", f"{ignored}["))
-
-
-def _digest_of(records: Records) -> str:
-    if isinstance(records, LargeRecords):
-        return records.digest if len(records) else ""
-    return _digest(*records) if records else ""
 
 
 def _digest(*texts: bytes) -> str:

@@ -21,9 +21,9 @@ from lakekit.contract.endpoint.paginators import (
 from lakekit.contract.endpoint.paths import path_steps
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import Answer
-from lakekit.extract.json_text import JsonText, UnreadableError, kind_of, value_of
+from lakekit.extract.content.json_paths import JsonText, UnreadableError, kind_of, value_of
+from lakekit.extract.content.records import Content
 from lakekit.extract.links import next_link
-from lakekit.extract.records import Content
 from lakekit.extract.requests import Position
 
 _NO_VALUE = (b"null", b'""')

@@ -22,7 +22,7 @@ from lakekit.contract.endpoint.placeholders import CURSOR, RunValues, fill, json
 from lakekit.contract.endpoint.request import Headers, Params
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import SourceRequest
-from lakekit.extract.json_text import value_of
+from lakekit.extract.content.json_paths import value_of
 
 Position = str | int
 Pairs = list[tuple[str, str]]

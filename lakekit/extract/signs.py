@@ -14,7 +14,7 @@ import msgspec
 from lakekit.contract.endpoint.paths import Every, path_of
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import Answer
-from lakekit.extract.json_text import (
+from lakekit.extract.content.json_paths import (
     JsonText,
     Steps,
     UnreadableError,

@@ -8,23 +8,24 @@ record is one part like any other. Whether it is a record is decided by `lakekit
 import json
 import re
 
+import msgspec
+
 from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK
 
 _BLANK = BLANK.encode()
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN = rb'[^"{}\[\]]*+'
 # An object or list of up to three levels is passed over at once.
-_FLAT = _PLAIN + rb"(?:" + _STRING + _PLAIN + rb")*+"
+_FLAT = _PLAIN + rb"(?:" + STRING + _PLAIN + rb")*+"
 _TWO = (
-    _PLAIN + rb"(?:(?:" + _STRING + rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\])" + _PLAIN + rb")*+"
+    _PLAIN + rb"(?:(?:" + STRING + rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\])" + _PLAIN + rb")*+"
 )
 _THREE = (
-    _PLAIN + rb"(?:(?:" + _STRING + rb"|\{" + _TWO + rb"\}|\[" + _TWO + rb"\])" + _PLAIN + rb")*+"
+    _PLAIN + rb"(?:(?:" + STRING + rb"|\{" + _TWO + rb"\}|\[" + _TWO + rb"\])" + _PLAIN + rb")*+"
 )
-_MARK = re.compile(
-    rb"\{" + _THREE + rb"\}|\[" + _THREE + rb"\]|" + _STRING + rb'|["\[\]{},]', re.DOTALL
-)
-_NAME = re.compile(rb"[ \t\r\n]*(" + _STRING + rb")[ \t\r\n]*:", re.DOTALL)
+OBJECT, LIST = rb"\{" + _THREE + rb"\}", rb"\[" + _THREE + rb"\]"
+MARK = re.compile(OBJECT + rb"|" + LIST + rb"|" + STRING + rb'|["\[\]{},]', re.DOTALL)
+_NAME = re.compile(rb"[ \t\r\n]*(" + STRING + rb")[ \t\r\n]*:", re.DOTALL)
 _CLOSES = {b"]": b"[", b"}": b"{"}
 _SURROGATES = "surrogateescape"
 
@@ -62,7 +63,7 @@ def on_one_line(text: bytes) -> bytes:
     Between tokens they are blanks. Within a string they are not allowed in JSON; as vertical tabs
     they are not either.
     """
-    within = re.compile(_STRING, re.DOTALL).sub(
+    within = re.compile(STRING, re.DOTALL).sub(
         lambda found: re.sub(rb"[\r\n]", b"\v", found[0]), text
     )
     return re.sub(rb"[\r\n]+[ \t\r\n]*", b" ", within)
@@ -73,12 +74,21 @@ def _named(part: bytes) -> tuple[str, bytes]:
     value = part[found.end() :].strip(_BLANK) if found else b""
     if not found or not value:
         raise ValueError("a field without name or value")
-    return _decoded(found[1]), value
+    return name_of(found[1]), value
 
 
-def _decoded(name: bytes) -> str:
-    text: str = json.loads(name.decode("utf-8", _SURROGATES), strict=False)
-    return text
+def name_of(text: bytes) -> str:
+    """Return the name that a JSON string is; bytes that are not UTF-8 become halves of pairs."""
+    name: str = json.loads(text.decode("utf-8", _SURROGATES), strict=False)
+    return name
+
+
+def name_as_text(name: str) -> bytes:
+    """Return a name as a JSON string; see `name_of`."""
+    try:
+        return msgspec.json.encode(name)
+    except UnicodeEncodeError:
+        return json.dumps(name, ensure_ascii=False).encode("utf-8", _SURROGATES)
 
 
 def _parts(text: bytes, opening: bytes) -> list[bytes]:
@@ -87,7 +97,7 @@ def _parts(text: bytes, opening: bytes) -> list[bytes]:
     if not text.startswith(opening):
         raise ValueError(f"begins with {text[:1]!r}, not with {opening.decode()}")
     stack, parts, start = [opening], list[bytes](), 1
-    for found in _MARK.finditer(text, 1):
+    for found in MARK.finditer(text, 1):
         mark = found[0]
         if mark in (b"[", b"{"):
             stack.append(mark)

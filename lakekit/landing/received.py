@@ -14,8 +14,8 @@ from lakekit.contract.files import OPERATIONS, Files
 from lakekit.csv_records import Dialect, csv_records
 from lakekit.errors import SourceShapeError
 from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK, bounded_lines, is_blank
+from lakekit.json_text.stream import list_items
 from lakekit.landing.debezium import row_changes
-from lakekit.landing.json_list import list_items
 
 Format = Literal["ndjson", "json", "csv", "parquet", "zip"]
 # A zip archive is read from its end, so that it is kept on the function's disk, which has 512 MB.

@@ -13,7 +13,7 @@ from lakekit import layout
 from lakekit.batch import Extract
 from lakekit.documents import Document
 from lakekit.errors import LandingCorruptError
-from lakekit.json_text.lines import refuse_long
+from lakekit.json_text.lines import LONGEST_LINE, refuse_long
 from lakekit.json_text.spans import on_one_line
 from lakekit.landing.index import add_pending, is_indexed
 from lakekit.landing.mark import Mark
@@ -114,6 +114,23 @@ class LandingWriter:
         Raises:
             SourceShapeError: A record is longer than one may be.
         """
+        if not (isinstance(records, list) and self._write_at_once(records)):
+            self._write_each(records)
+        self._pack()
+
+    def _write_at_once(self, records: list[bytes]) -> bool:
+        """Append records that are lines already and fit into the open part; say if they are."""
+        text = b"\n".join([*records, b""])
+        breaks = text.count(b"\n") + text.count(b"\r")
+        is_large = self._size + len(text) > self._max_part_bytes or len(text) > LONGEST_LINE
+        if is_large or breaks != len(records):
+            return False
+        self._lines.append(text)
+        self._rows += len(records)
+        self._size += len(text)
+        return True
+
+    def _write_each(self, records: Iterable[bytes]) -> None:
         for record in records:
             line = one_line(record) + b"\n"
             refuse_long(len(line))
@@ -125,7 +142,6 @@ class LandingWriter:
             self._unpacked += len(line)
             if self._unpacked >= _PACKED_AT_ONCE:
                 self._pack()
-        self._pack()
 
     def flush(self) -> tuple[Part, ...]:
         """Finish the open part, if it holds anything, and return all parts."""

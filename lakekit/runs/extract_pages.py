@@ -30,6 +30,7 @@ from lakekit.extract import (
     windows_end,
 )
 from lakekit.extract.call_budget import RunBudget
+from lakekit.extract.content.large import batches_of
 from lakekit.extract.pages import endpoint_url
 from lakekit.landing.mark import Mark, Meter, window_mark
 from lakekit.landing.parents import landed_parents, landings_since_child
@@ -192,7 +193,8 @@ class _Extraction:
         return extract_steps(source, contract, client, steps, resume=resume)
 
     def _keep(self, page: Page) -> None:
-        self._writer.write(self._meter.passed(page.records) if self._meter else page.records)
+        for records in batches_of(page.records):
+            self._writer.write(self._meter.passed(records) if self._meter else records)
         self._pages, self._resume = page.number, page.resume
 
     def _wait(self, error: SourceThrottledError | SourceUnavailableError) -> ExtractPagesResult:

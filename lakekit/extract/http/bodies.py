@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
 MEGABYTE = 1_000_000
-# Of a body that is kept in memory; cutting it takes several times as much.
+# Of a body that is kept in memory.
 MOST_IN_MEMORY = 8 * MEGABYTE
 _CHUNK = 64 * 1024
 

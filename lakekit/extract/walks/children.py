@@ -12,7 +12,7 @@ from lakekit.contract.endpoint.parent import PARENT, RECORD
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import LakekitError, SourceShapeError
 from lakekit.extract.client import SourceClient
-from lakekit.extract.json_text import is_json
+from lakekit.extract.content.json_paths import is_json
 from lakekit.extract.pages import Page, extract_pages
 from lakekit.models import Model
 

@@ -16,8 +16,8 @@ from lakekit.contract.endpoint.paths import path_steps
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import SourceRejectedError, SourceShapeError
 from lakekit.extract.client import Answer, SourceClient, SourceRequest
+from lakekit.extract.content.json_paths import JsonText, UnreadableError, value_of, values_along
 from lakekit.extract.http.addresses import shown
-from lakekit.extract.json_text import JsonText, UnreadableError, value_of, values_along
 from lakekit.extract.pages import Page, extract_pages
 from lakekit.extract.requests import Requests
 from lakekit.models import Model

@@ -1,6 +1,6 @@
 """A record that is not JSON goes through extraction and validation to the quarantine, alone."""
 
-from lakekit.extract.json_text import JsonText
+from lakekit.extract.content.json_paths import JsonText
 from lakekit.json_text.lines import read_fields
 from lakekit.landing.writer import one_line
 from tests.spark.support.people import people

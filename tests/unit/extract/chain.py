@@ -21,7 +21,8 @@ def reply(body: Any = b"", status: int = 200, **headers: str) -> Answer:
 class Chain:
     """A client with answers; each is given once."""
 
-    def __init__(self, *answers: Any) -> None:
+    def __init__(self, *answers: Any, **source: Any) -> None:
+        self.source = SOURCE.model_copy(update=source)
         self.answers = [each if isinstance(each, Answer) else reply(each) for each in answers]
         self.asked: list[SourceRequest] = []
         self.calls = 0
@@ -37,7 +38,7 @@ class Chain:
         contract = contract_of(
             {"path": "/items", "records": "$.items", **endpoint}, columns or {"id": "int"}
         )
-        return extract_pages(SOURCE, contract, self, VALUES, resume=resume)  # type: ignore[arg-type]
+        return extract_pages(self.source, contract, self, VALUES, resume=resume)  # type: ignore[arg-type]
 
     def land(self, columns: dict[str, str] | None = None, **endpoint: Any) -> list[bytes]:
         return [record for page in self.pages(columns, **endpoint) for record in page.records]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lakekit.errors import SourceShapeError
-from lakekit.extract import payload
 from tests.unit.extract.chain import Chain, reply
 
 COLUMNS = {"id": "bigint", "name": "string", "price": "decimal(10,2)", "ok": "boolean"}
@@ -333,12 +332,11 @@ def test_packed_csv_is_csv() -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda body: zipped(a=body)], ids=["gzip", "zip"])
-def test_what_is_too_large_unpacked_is_refused(pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(payload, "MOST_UNPACKED_BYTES", 1 << 20)
+def test_what_is_too_large_unpacked_is_refused(pack: Any) -> None:
     body = pack(b" " * (2 << 20) + b'{"items": []}')
 
-    with pytest.raises(SourceShapeError, match="more than 1 MiB unpacked"):
-        Chain(reply(body)).land()
+    with pytest.raises(SourceShapeError, match="more than 1 MB unpacked"):
+        Chain(reply(body), max_response_mb=1).land()
 
 
 @pytest.mark.parametrize(

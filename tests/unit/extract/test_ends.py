@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.errors import SourceRejectedError, SourceShapeError
+from lakekit.errors import SourceRejectedError, SourceShapeError, SourceUnavailableError
 from tests.unit.extract.chain import Chain, reply
 
 
@@ -267,6 +267,33 @@ def test_a_keyset_that_asks_for_the_same_again_is_noticed() -> None:
 
     with pytest.raises(SourceShapeError, match="page 3 repeats"):
         chain.land(paginator={"type": "keyset", "key_path": "$.id", "key_param": "since"})
+
+
+def test_a_page_that_comes_again_later_is_noticed_also_by_another_call() -> None:
+    answers = [items(each, next=f"c{each}-{at}") for at, each in enumerate([1, 2, 3, 4, 5, 3])]
+    chain = Chain(*answers)
+    pages = chain.pages(paginator=cursor())
+    resume = [next(pages).resume for _ in range(5)][-1]
+
+    with pytest.raises(SourceShapeError, match="page 6 repeats"):
+        [*chain.pages(paginator=cursor(), resume=json.loads(json.dumps(resume)))]
+
+
+def test_what_is_kept_of_pages_is_bounded() -> None:
+    answers = [items(each, next=each) for each in range(1, 1200)]
+    chain = Chain(*answers, items(0))
+
+    sizes = [len(json.dumps(page.resume)) for page in chain.pages(paginator=cursor())]
+
+    assert max(sizes) < 14_000
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [({"Retry-After": "70"}, 70), ({}, None)])
+def test_an_answer_that_is_not_ready_says_when_it_may_be(headers: Any, seconds: Any) -> None:
+    with pytest.raises(SourceUnavailableError, match="not ready") as refused:
+        Chain(reply({"items": []}, 202, **headers)).land()
+
+    assert refused.value.retry_after_seconds == seconds
 
 
 def test_a_scroll_ends_at_an_empty_page_and_is_counted() -> None:

@@ -145,7 +145,7 @@ FAULTS = (
     Fault("brackets do not match", packed(lambda body: body.replace(b"]", b"}")), "not JSON"),
     Fault("something follows the end", packed(lambda body: body + b"{}"), "not JSON"),
     Fault("an item is missing", packed(lambda b: b.replace(b"[", b"[,")), "not JSON"),
-    Fault("a broken gzip file", packed(lambda b: gzipped(b)[:-9]), "gzip file that ends early"),
+    Fault("a broken gzip file", packed(lambda b: gzipped(b)[:-9]), "zipped form is cut short"),
     Fault("a charset that is wrong", not_in_big5, "not big5"),
     Fault("a charset that is unknown", with_headers(Content_Type="a/b; charset=x-9"), "unknown"),
     Fault(

@@ -3,9 +3,9 @@
 import gzip
 import io
 import json
+import zipfile
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,15 +13,12 @@ from werkzeug import Response
 
 from lakekit.contract.endpoint.paths import path_steps
 from lakekit.errors import SourceShapeError
-from lakekit.extract import Answer, large
+from lakekit.extract.content import records as contents
+from lakekit.extract.content.json_paths import JsonText, UnreadableError
+from lakekit.extract.content.large import LargeRecords
+from lakekit.extract.content.large_json import ElsewhereError, split_json
 from lakekit.extract.http import bodies
-from lakekit.extract.json_text import JsonText, UnreadableError, items_of
-from lakekit.extract.large import LargeRecords, split_large
 from tests.unit.extract.conftest import Api, page_of
-
-
-def path_parts(path: str) -> tuple[str, ...]:
-    return tuple(str(step) for step in path_steps(path))
 
 
 def cut_records(text: bytes, path: str) -> list[bytes]:
@@ -31,15 +28,16 @@ def cut_records(text: bytes, path: str) -> list[bytes]:
 
 
 def split(text: bytes, path: str = "$.items") -> tuple[bytes, list[bytes]]:
-    answer = Answer("https://a.org", 200, {}, b"", large=io.BytesIO(text))
-    around, records = split_large(answer, path_parts(path), items_of)
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    around, records = split_json(lambda: io.BytesIO(text), path_steps(path), list, b"[]")
     assert len([*records]) == len(records)
-    return around.body, [*records]
+    return around.text, [*records]
 
 
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "WINDOW", 7)
+    monkeypatch.setattr("lakekit.json_text.stream.WINDOW", 7)
+    monkeypatch.setattr("lakekit.extract.content.large_json.WINDOW", 7)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +51,8 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
         ('{"a":null,"b":true,"c":-1.5e3,"items":[{"x":1}]}', "$.items"),
         ('{"\\u0069tems":[{"x":1}]}', "$.items"),
         ('{"items":[null,{},"text",[{}]]}', "$.items"),
+        ('{"pages":[{"x":[]},{"items":[{"a":1}],"n":2}],"z":1}', "$.pages[1].items"),
+        ('{"items":[[[[[[{"a":[1,{"b":"]"}]}],2]]]],3]}', "$.items"),
     ],
 )  # fmt: skip
 def test_records_are_those_of_the_body_in_memory(text: str, path: str) -> None:
@@ -61,27 +61,27 @@ def test_records_are_those_of_the_body_in_memory(text: str, path: str) -> None:
     assert records == cut_records(text.encode(), path)
     assert cut_records(around, path) == []
     whole, rest = json.loads(text.removeprefix("\ufeff")), json.loads(around)
-    for part in path_parts(path)[:-1]:
+    for part in path_steps(path)[:-1]:
         whole, rest = whole[part], rest[part]
     if path != "$":
-        del whole[path_parts(path)[-1]], rest[path_parts(path)[-1]]
+        del whole[path_steps(path)[-1]], rest[path_steps(path)[-1]]
         assert rest == whole
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"items":[{"a":1},{"a":', "ends before its end"), ('{"items":[{"a":1}', "ends before"),
-        ('{"items":[{"a":1}]', "ends before"), ('{"items":[,{"a":1}]}', "not JSON"),
-        ('{"items":[{"a":1},]}', "not JSON"), ('{"items":[{"a":1}{"a":2}]}', "not JSON"),
-        ('{"items":[{"a":1}}}', "not JSON"), ('{"items":[{"a":1}]} x', "not JSON"),
+        ('{"items":[{"a":1},{"a":', "ends early"), ('{"items":[{"a":1}', "ends early"),
+        ('{"items":[{"a":1}]', "ends early"), ('{"items":[,{"a":1}]}', "a comma too many"),
+        ('{"items":[{"a":1},]}', "a comma too many"),
+        ('{"items":[{"a":1}}}', "brackets do not match"), ('{"items":[{"a":1}]} x', "not JSON"),
         ("", "ends before"), ('{"items"', "ends before"),
-        ('{"items":{"a":[]}}', "in one list"), ('{"other":[]}', "no 'items' on the way"),
-        ("[]", "no object around 'items'"), ('{"items":[{"a":1}],"items":[]}', "'items' twice"),
+        ('{"items":{"a":[]}}', "no list of records"), ('{"other":[]}', "no 'items' on the way"),
+        ("[]", "no 'items' on the way"), ('{"items":[{"a":1}],"items":[]}', "items twice"),
     ],
 )  # fmt: skip
 def test_what_is_no_whole_body_is_refused(text: str, fault: str) -> None:
-    with pytest.raises((SourceShapeError, UnreadableError), match=fault):
+    with pytest.raises((SourceShapeError, UnreadableError, ElsewhereError), match=fault):
         split(text.encode())
 
 
@@ -111,7 +111,7 @@ def test_any_bytes_are_cut_or_refused(noise: bytes, place: int) -> None:
     for damaged in (text[:place], text[:place] + noise + text[place:]):
         try:
             _, records = split(damaged)
-        except (SourceShapeError, UnreadableError):
+        except (SourceShapeError, UnreadableError, ElsewhereError):
             continue
         assert records == cut_records(damaged, "$.items")
 
@@ -119,11 +119,11 @@ def test_any_bytes_are_cut_or_refused(noise: bytes, place: int) -> None:
 def test_a_record_longer_than_one_may_be_is_refused_before_it_is_read_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(large, "WINDOW", 1 << 20)
+    monkeypatch.setattr("lakekit.json_text.stream.WINDOW", 1 << 20)
     file = io.BytesIO(b'{"items":[{"a":"' + b"x" * (20 << 20) + b'"}]}')
 
     with pytest.raises(SourceShapeError, match="more than 8 MiB"):
-        split_large(Answer("u", 200, {}, b"", large=file), ("items",), msgspec.json.decode)
+        split_json(lambda: file, ("items",), list, b"[]")
 
     assert len(file.read()) > 8 << 20
 
@@ -132,6 +132,7 @@ def test_pages_whose_bodies_are_in_files_follow_each_other(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "MOST_IN_MEMORY", 50)
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", 50)
     monkeypatch.setattr(bodies, "_CHUNK", 20)
     pages = {1: [*range(100)], 2: [*range(100, 130)]}
     api.serve(lambda r: {"n": 2, "items": [{"id": n} for n in pages[page_of(r)]]})
@@ -145,26 +146,55 @@ def test_pages_whose_bodies_are_in_files_follow_each_other(
     assert found == [*range(130)]
 
 
+XML = {"response": {"format": "xml"}, "records": "$.f.i"}
+TWO = [b'{"id":1}', b'{"id": 2}']
+NAMED = [b'{"id":1,"name":"a"}', b'{"id":2,"name":null}']
+
+
+def packed_as(body: str, packing: str) -> bytes:
+    if packing == "utf-16":
+        return body.encode("utf-16")
+    if packing == "gzip":
+        return gzip.compress(body.encode())
+    if packing == "plain":
+        return body.encode()
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", body)
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("body", "endpoint", "records"),
     [
         ('{"id":1}\n\n{"id": 2}\nno JSON\n', {"response": {"format": "ndjson"}, "records": "$"},
-         [b'{"id":1}', b'{"id": 2}', b"no JSON"]),
+         [*TWO, b"no JSON"]),
         ("id;name\n1;a\n2;\n",
-         {"response": {"format": "csv", "delimiter": ";"}, "records": "$"},
-         [b'{"id":1,"name":"a"}', b'{"id":2,"name":null}']),
-        ('{"items":{"a":{"id":1},"b":{"id":2}}}', {"shape": "map"}, [b'{"id":1}', b'{"id":2}']),
-        ('{"items":[{"of":{"id":1}},{"of":{"id": 2}}]}', {"records": "$.items[*].of"},
-         [b'{"id":1}', b'{"id": 2}']),
+         {"response": {"format": "csv", "delimiter": ";"}, "records": "$"}, NAMED),
+        ('{"items":{"a":{"id":1},"b":{"id": 2}}}', {"shape": "map"}, TWO),
+        ('{"items":{"a":{"id":1},"b":{"id": 2}}}', {"shape": "map", "map_key": "k"},
+         [b'{"k":"a","value":{"id":1}}', b'{"k":"b","value":{"id": 2}}']),
+        ('{"items":{"id": 2,"x":[]}}', {"shape": "object"}, [b'{"id": 2,"x":[]}']),
+        ('{"items":null,"x":"y"}', {"absent_records": "empty"}, []),
+        ('{"items":[{"of":{"id":1}},{"of":{"id": 2}}]}', {"records": "$.items[*].of"}, TWO),
+        ('{"p":[0,{"items":[{"id":1},{"id": 2}]}]}', {"records": "$.p[1].items"}, TWO),
         ('{"items":[{"id":1,"x":NaN},{"id":2}]}', {}, [b'{"id":1,"x":NaN}', b'{"id":2}']),
+        ("<f><n>3</n><i><id>1</id><name>a</name></i><i id=\"x>\"/><x/><!-- <i> --><i><id>2</id></i>"
+         "</f>", XML, [NAMED[0], b'{"@id":"x>"}', b'{"id":2}']),
+        ("<f><i><id>1</id><name>a</name></i></f>", XML, NAMED[:1]),
+        ("<f><n>nothing came</n></f>", XML | {"absent_records": "empty"}, []),
+        ("<f><g><i><id>1</id></i><i><id>2</id></i></g><g><i><id>3</id></i><i/></g></f>",
+         XML | {"records": "$.f.g[*].i[*]"}, [b'{"id":1}', b'{"id":2}', b'{"id":3}', b"null"]),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zip", "utf-16"])
 def test_each_format_is_read_from_a_file(
-    api: Api, monkeypatch: pytest.MonkeyPatch, body: str, endpoint: Any, records: Any, packed: bool
+    api: Api, monkeypatch: pytest.MonkeyPatch, body: str, endpoint: Any, records: Any, packing: str
 ) -> None:
     monkeypatch.setattr(bodies, "MOST_IN_MEMORY", 10)
-    found = gzip.compress(body.encode()) if packed else body.encode()
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr("lakekit.extract.content.xml_text.WINDOW", 10)
+    found = packed_as(body, packing)
     api.serve(lambda _: Response(found, content_type="application/octet-stream"))
 
     pages = api.pages(endpoint=endpoint, columns={"id": "bigint", "name": "string"})
@@ -172,8 +202,46 @@ def test_each_format_is_read_from_a_file(
     assert [record for page in pages for record in page.records] == records
 
 
+@pytest.mark.parametrize(
+    ("body", "endpoint", "fault"),
+    [
+        ("<f><g><i/></g><g><i/></g></f>", XML | {"records": "$.f.g.i"}, "several elements g"),
+        ("<f><i>" + "<a/>" * 50 + "</i></f>", XML, "a record of more than"),
+        ("<f>" + "<a/>" * 50 + "<i/></f>", XML, "around its records"),
+        ("<f><i/><i>", XML, "not XML"),
+        ('<!DOCTYPE f [<!ENTITY a "b">]><f><i>&a;</i></f>', XML, "entities"),
+        ('{"items":{"a":1},"x":[1,2,3]}' + " " * 300, {}, "there is no list of records"),
+        ('{"items":{"a":' + "1" * 300 + "}}", {"shape": "object"}, "shape is object"),
+    ],
+)
+def test_what_is_large_and_no_list_of_records_is_refused(
+    api: Api, monkeypatch: pytest.MonkeyPatch, body: str, endpoint: Any, fault: str
+) -> None:
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(contents, "LONGEST_LINE", 200)
+    monkeypatch.setattr("lakekit.extract.content.xml_text.MOST_XML", 100)
+    monkeypatch.setattr("lakekit.extract.content.xml_text._CHUNK", 10)
+    api.serve(lambda _: Response(body, content_type="application/octet-stream"))
+
+    with pytest.raises(SourceShapeError, match=fault):
+        api.records(endpoint=endpoint)
+
+
+@pytest.mark.parametrize("most", [10, 1 << 20])
+def test_xml_with_too_many_levels_is_refused(
+    api: Api, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", most)
+    body = "<f>" + "<i>" * 5000 + "</i>" * 5000 + "</f>"
+    api.serve(lambda _: Response(body, content_type="text/xml"))
+
+    with pytest.raises(SourceShapeError, match="too many levels"):
+        api.records(endpoint=XML)
+
+
 def test_an_error_in_a_large_answer_is_one(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "MOST_IN_MEMORY", 10)
+    monkeypatch.setattr(contents, "MOST_AT_ONCE", 10)
     api.serve(lambda _: {"items": [{"id": 1}], "errors": ["no"]})
 
     with pytest.raises(SourceShapeError, match=r"errors under \$.errors"):

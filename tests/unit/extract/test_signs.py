@@ -9,7 +9,7 @@ from requests.structures import CaseInsensitiveDict
 from lakekit.contract.endpoint.paths import path_steps
 from lakekit.errors import SourceShapeError
 from lakekit.extract import Answer, extract_pages
-from lakekit.extract.json_text import JsonText
+from lakekit.extract.content.json_paths import JsonText
 from lakekit.extract.signs import Read, find_signs
 from tests.unit.extract.chain import Chain
 from tests.unit.extract.conftest import VALUES, contract_of

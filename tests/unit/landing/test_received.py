@@ -118,12 +118,12 @@ def test_where_null_has_a_text_an_empty_cell_is_an_empty_text() -> None:
         ("a.csv", b"", "{}", "the header of the CSV lacks id; it has no names"),
         ("a.csv", b"ID,name\n1,x\n", "{}", "the header of the CSV lacks id; it has ID, name"),
         ("a.csv", b"id;name\n1;x\n", "{}", "lacks id; it has id;name"),
-        ("a.json", b'[{"id":1},{"id":', "{}", "item 2 of the JSON list is no JSON, or has more"),
-        ("a.json", b'[{"id":1} {"id":2}]', "{}", "{ stands where , or ] should, after item 1"),
-        ("a.json", b'[{"id":1},', "{}", "item 2 of the JSON list is no JSON"),
-        ("a.json", b'[{"id":1}', "{}", "it ends early, after item 1"),
+        ("a.json", b'[{"id":1},{"id":', "{}", "it ends early, after item 1"),
+        ("a.json", b'[{"id":1},', "{}", "it ends early, after item 1"),
+        ("a.json", b'[{"id":1}}', "{}", "brackets do not match, after item 0"),
+        ("a.json", b'[{"id":1}', "{}", "it ends early, after item 0"),
         ("a.json", b'[{"id":1}]{}', "{}", "something follows the JSON list, after item 1"),
-        ("a.json", b"[1,]", "{}", "item 2 of the JSON list is no JSON"),
+        ("a.json", b"[1,]", "{}", "a comma too many, after item"),
         ("a.zip", b"PK\x05\x06", "{}", "broken zip archive"),
         ("a.zip", zipped(), "{}", "the zip archive has no files"),
         ("a.zip", zipped(**{"a.csv": CSV})[:-30], "{}", "broken zip archive"),
@@ -144,22 +144,21 @@ def test_a_file_that_is_something_else_is_refused(
 
 
 def test_the_items_of_a_list_keep_their_text_however_odd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakekit.landing.json_list._BLOCK", 7)
+    monkeypatch.setattr("lakekit.json_text.stream.WINDOW", 7)
     items = [
         b'{"price":1.10,"n":12345678901234567890.5}', b'{ "a" : [ {"b":"]\\"},"} ] }', b"12",
         b'{"x":NaN,"y":1e400}', b'{"half":"\\ud83d"}', b'"\xff"', b"[]", b"null",
-        b'{"id":"\xc3\xb6"}',
+        b'{"id":"\xc3\xb6"}', b'{"a":1} {"b":2}', b'[[[[[[{"a":[1,{"b":"]"}]}],2]]]]]',
     ]  # fmt: skip
 
     assert read("a.json", b"[" + b" ,\n".join(items) + b"]", contract()) == items
 
 
 def test_an_item_without_an_end_is_not_read_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakekit.landing.json_list.LONGEST_LINE", 1000)
-    monkeypatch.setattr("lakekit.landing.json_list._BLOCK", 100)
+    monkeypatch.setattr("lakekit.json_text.lines.LONGEST_LINE", 1000)
     tally = Tally(io.BytesIO(b'[{"a":"' + b"x" * 10_000_000))
 
-    with pytest.raises(SourceShapeError, match="item 1 of the JSON list"):
+    with pytest.raises(SourceShapeError, match="a record has more than"):
         [*received_records(tally, form_of("a.json", Files()), contract(), "a.json")]  # type: ignore[arg-type]
     assert tally.size < 3_000_000
 

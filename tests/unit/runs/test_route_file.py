@@ -200,7 +200,7 @@ def test_envelopes_stay_as_they_are_and_are_merged_as_rows(story: Story, lines: 
         ("a.csv", b"no,price\n1,2\n", "the header of the CSV lacks id; it has no, price"),
         ("a.txt", b"", "must end in"),
         ("a.parquet", b"PAR1 and no more", "not Parquet, or cut"),
-        ("a.json", b'[{"id":1}', "not a JSON list: it ends early, after item 1"),
+        ("a.json", b'[{"id":1}', "not a JSON list: it ends early, after item 0"),
     ],
 )
 def test_a_file_that_cannot_be_landed_is_named_and_starts_nothing(

@@ -2,20 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lakekit.contract.endpoint.paths import Every, Step, path_of
 from lakekit.errors import SourceShapeError
+from lakekit.json_text import stream
 from lakekit.json_text.lines import BLANK, BYTE_ORDER_MARK
-from lakekit.json_text.spans import field_spans, item_spans, named_spans
+from lakekit.json_text.spans import name_as_text, named_spans
 
 _BLANK = BLANK.encode()
-_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ANY = msgspec.json.Decoder(msgspec.Raw)
-_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _KINDS = {b"{": "an object", b"[": "a list", b'"': "a text", b"n": "null"}
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 # Names of an object, up to which counting each is faster than to cut it by its brackets.
@@ -71,8 +70,8 @@ class JsonText:
             self.items(())
         elif not self.text:
             raise UnreadableError("the answer is empty")
-        else:
-            _apart(self.text, _ANY, _no_span)
+        elif not is_json(self.text):
+            raise UnreadableError("the answer is not JSON: neither an object nor a list")
 
     def at(self, steps: Steps) -> bytes | None:
         """Return the text of the value at a path without [*], or None if there is none.
@@ -126,14 +125,23 @@ def fields_of(text: bytes) -> dict[str, bytes]:
     Raises:
         UnreadableError: Where they begin and end cannot be said.
     """
-    found: dict[str, bytes] = _apart(text, _FIELDS, field_spans)
-    return found
+    try:
+        return stream.fields_of(text)
+    except ValueError as error:
+        raise not_json(error) from None
 
 
 def items_of(text: bytes) -> list[bytes]:
     """Return the text of each item of a list; see `fields_of`."""
-    found: list[bytes] = _apart(text, _ITEMS, item_spans)
-    return found
+    try:
+        return stream.items_of(text)
+    except ValueError as error:
+        raise not_json(error) from None
+
+
+def not_json(why: object) -> UnreadableError:
+    """Return the error of an answer that is not JSON."""
+    return UnreadableError(f"the answer is not JSON: {why}")
 
 
 def value_of(text: bytes | None, path: str) -> Any:
@@ -180,26 +188,9 @@ def values_along(text: bytes, steps: Steps) -> Iterator[bytes]:
             yield from values_along(item, rest)
 
 
-def _apart(text: bytes, decoder: Any, spans: Callable[[bytes], Any]) -> Any:
-    try:
-        found = decoder.decode(text)
-    except _UNREADABLE:
-        try:
-            return spans(text)
-        except ValueError as error:
-            raise UnreadableError(f"the answer is not JSON: {error}") from None
-    if isinstance(found, dict):
-        return {name: bytes(value) for name, value in found.items()}
-    return [bytes(each) for each in found] if isinstance(found, list) else found
-
-
-def _no_span(_: bytes) -> Any:
-    raise ValueError("neither an object nor a list")
-
-
 def _doubled_names(text: bytes, fields: dict[str, bytes]) -> set[str]:
     """Return the names that an object has twice: a parser keeps the last value alone."""
-    written = sum(len(msgspec.json.encode(each)) + len(value) for each, value in fields.items())
+    written = sum(len(name_as_text(each)) + len(value) for each, value in fields.items())
     if len(text) == written + 2 * len(fields) + 1:  # with colons, commas and brackets
         return set()
     around = _without_largest(text, fields)
@@ -207,7 +198,7 @@ def _doubled_names(text: bytes, fields: dict[str, bytes]) -> set[str]:
     if (
         len(fields) < MOST_COUNTED
         and b"\\u" not in around
-        and all(around.count(msgspec.json.encode(name)) == 1 for name in fields)
+        and all(around.count(name_as_text(name)) == 1 for name in fields)
     ):
         return set()
     names = Counter(name for name, _ in named_spans(text))
