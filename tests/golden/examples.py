@@ -16,7 +16,7 @@ from lakekit.landing.census import Verdict
 from lakekit.landing.decisions import Decision
 from lakekit.landing.index import Blocked
 from lakekit.landing.writer import Manifest, Part, Progress, Request
-from lakekit.local.files import LandedFile
+from lakekit.local.files import ConvertedFile, LandedFile
 from lakekit.local.landing import LandedRun
 from lakekit.runs.documents import (
     Claim,
@@ -209,7 +209,12 @@ DOCUMENTS: tuple[Document, ...] = (
     Newest(full=OLDER, moving=KEY),
     LandedRun(
         contract="contract: orders", batch=BATCH, merged=True,
-        files=(LandedFile(name="0.ndjson", received_as="a.ndjson", bytes=3, sha256="b" * 64),),
+        files=(
+            LandedFile(
+                name="0.csv", received_as="a.csv", bytes=3, sha256="b" * 64,
+                converted=ConvertedFile(name="0.ndjson.gz", bytes=4, sha256="c" * 64),
+            ),
+        ),
     ),
 )  # fmt: skip
 
