@@ -151,6 +151,14 @@ class ExecutionLog(Protocol):
         """Return what is known of one run."""
 
 
+@dataclass(frozen=True)
+class JobUse:
+    """What some job runs have used: DPU seconds, and what these cost in US dollars."""
+
+    dpu_seconds: float = 0
+    cost_usd: float = 0
+
+
 class Clock(Protocol):
     """The time, UTC and aware. Only leases, deadlines and defaults at the door may ask for it."""
 

@@ -185,7 +185,10 @@ DOCUMENTS: tuple[Document, ...] = (
     Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
-    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True, seconds=12.5),
+    MergeScd2Result(
+        table="orders", merges=(MERGED,), maintain=True, seconds=12.5, dpu_seconds=120,
+        cost_usd=0.014667,
+    ),
     MaintainTablesResult(
         table="orders", busy="held by r-2",
         maintained=(
