@@ -134,11 +134,12 @@ class ExecutionInfo:
 
 @dataclass(frozen=True)
 class ExecutionDetails:
-    """What a run was started with, and the error that ended it."""
+    """What a run was started with, and the error that ended it, or what it returned."""
 
     request: Mapping[str, Any]
     error: str | None = None
     cause: str | None = None
+    output: Any = None
 
 
 class ExecutionLog(Protocol):

@@ -7,22 +7,25 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.error import URLError
 
 import typer
-from rich.console import Console
 
 from lakekit.cli.arguments import parse_time
+from lakekit.cli.folder_lock import held
 from lakekit.cli.output import say
+from lakekit.config.load import read_sources
 from lakekit.errors import InvalidStepInputError
 from lakekit.values import to_json
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
 FOLDER = Path("build/sandbox")
 STATE = "state.json"
+# How often the terminal of a sandbox looks for what is new.
+LOOK_SECONDS = 1.0
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
 Endpoint = Annotated[str | None, typer.Option(help="Address of a sandbox started elsewhere.")]
 
@@ -57,8 +60,9 @@ def up(
     for end in (signal.SIGINT, signal.SIGTERM):
         signal.signal(end, _interrupt)
     given = _pairs("--base-url", base_url)
+    _refuse_unknown(given)
     try:
-        with _example(given, release) as (base_urls, secrets):
+        with held(data), _example(given, release) as (base_urls, secrets):
             sandbox = Sandbox(
                 root=project.root(),
                 folder=data,
@@ -66,17 +70,18 @@ def up(
                 secrets=secrets | _pairs("--secret", secret),
                 cold=cold,
                 port=port,
+                progress=lambda text: say(f"{text} …", err=True),
             )
-            _keep(sandbox, data / STATE)
+            _keep(sandbox, data)
     except KeyboardInterrupt:
-        say("stopped; the data is lost", err=True)
+        say("stopped before it was ready", err=True)
     except (SandboxError, SynthesisError) as error:
         say(str(error), err=True)
         raise typer.Exit(1) from None
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913, PLR0917  each is an option
     machine: Annotated[
         Literal["load_source", "maintain_tables"],
         typer.Argument(help="load_source or maintain_tables."),
@@ -86,12 +91,13 @@ def run(
         str | None, typer.Option(help="Time of the data instead of now, with its zone.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show all states.")] = False,
     endpoint: Endpoint = None,
     data: Data = FOLDER,
 ) -> None:
-    """Run a state machine in the sandbox and watch it.
+    """Run a state machine in the sandbox, watch it, and show what came of it.
 
-    The exit code is 1 if it fails.
+    The exit code is 1 if it fails. Ctrl-C ends the watching, not the run.
 
     Example: lakekit sandbox run load_source --source airports_api
     """
@@ -101,15 +107,45 @@ def run(
             raise InvalidStepInputError("--extraction-time is for load_source")
         request["extraction_time"] = parse_time("--extraction-time", extraction_time).isoformat()
     connection = connect(endpoint, data)
-    from lakekit.cli.live import watch  # noqa: PLC0415  after the checks that need no boto3
+    # After the checks that need no boto3.
+    from lakekit.cli.operate.places import sandbox_place, where_option  # noqa: PLC0415
+    from lakekit.cli.watch.show import show_run  # noqa: PLC0415
 
     execution = connection.start(machine, request)
-    # With --json, standard output is for the program that reads it.
-    outcome = watch(connection, execution, console=Console(stderr=as_json))
+    found = show_run(
+        sandbox_place(connection),
+        machine,
+        execution.name,
+        where=where_option(None, data),
+        as_json=as_json,
+        verbose=verbose,
+        logs=connection.folder / "logs",
+    )
     if as_json:
-        say(to_json({"execution": execution.name, **asdict(outcome)}))
-    if outcome.status != "SUCCEEDED":
+        say(to_json(found))
+    if found["status"] != "SUCCEEDED":
         raise typer.Exit(1)
+
+
+@app.command()
+def secret(
+    pair: Annotated[str, typer.Argument(metavar="NAME=VALUE", help="Its name and new value.")],
+    endpoint: Endpoint = None,
+    data: Data = FOLDER,
+) -> None:
+    """Put a secret into a sandbox that runs; the next call to a source reads it.
+
+    Example: lakekit sandbox secret lakekit/dev/shop_api=k-123
+    """
+    (named,) = _pairs("NAME=VALUE:", [pair]).items()
+    name, value = named
+    client = connect(endpoint, data).client("secretsmanager")
+    try:
+        client.put_secret_value(SecretId=name, SecretString=value)
+        say(f"secret {name}: changed")
+    except client.exceptions.ResourceNotFoundException:
+        client.create_secret(Name=name, SecretString=value)
+        say(f"secret {name}: made")
 
 
 @contextmanager
@@ -134,17 +170,43 @@ def _example(
         yield base_urls | {project.EXAMPLE: api.address}, secrets
 
 
-def _keep(sandbox: Any, state: Path) -> None:
-    """Run until Ctrl-C, or until the sandbox ends by itself."""
+def _refuse_unknown(base_urls: dict[str, str]) -> None:
+    """Raise if an address is given for a source that the project does not have."""
+    from lakekit.sandbox import project  # noqa: PLC0415
+
+    known = [each.source for each in read_sources(project.root() / "config")]
+    for name in base_urls:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise InvalidStepInputError(f"--base-url {name}: there is no such source; {hint}")
+
+
+def _keep(sandbox: Any, data: Path) -> None:
+    """Run until Ctrl-C, or until the sandbox ends by itself; say what happens meanwhile."""
+    from lakekit.cli.operate.places import sandbox_place, where_option  # noqa: PLC0415
+    from lakekit.cli.watch.feed import Feed  # noqa: PLC0415
     from lakekit.sandbox import SandboxError  # noqa: PLC0415
 
+    state, logs = data / STATE, sandbox.folder / "logs"
+    feed = None
     try:
         with sandbox:
             state.write_text(json.dumps({"endpoint": sandbox.endpoint, "pid": os.getpid()}))
             _greet(sandbox)
+            log = logs / "functions" / f"{sandbox.names['functions']['route_file']}.log"
+            feed = Feed(sandbox_place(sandbox), log, where_option(None, data))
             while sandbox.alive:
-                time.sleep(0.2)
-            raise SandboxError(f"the sandbox ended; see {state.parent / 'logs' / 'server.log'}")
+                for line in feed.news():
+                    say(line, err=True)
+                time.sleep(LOOK_SECONDS)
+            raise SandboxError(f"the sandbox ended; see {logs / 'server.log'}")
+    except KeyboardInterrupt:
+        if feed is None:
+            raise
+        for name in feed.running:
+            say(f"run {name} was at work and is stopped", err=True)
+        say(f"the sandbox is stopped; its data is lost, its logs are in {logs}", err=True)
     finally:
         state.unlink(missing_ok=True)
 
@@ -171,7 +233,11 @@ def connect(endpoint: str | None, data: Path) -> Any:
 
 def _greet(sandbox: Any) -> None:
     say(f"sandbox at {sandbox.endpoint}, logs in {sandbox.folder / 'logs'}", err=True)
-    say("Its data is in memory. Ctrl-C stops it. To talk to it:\n", err=True)
+    say(
+        "Its data is in memory. Ctrl-C stops it. Runs and files at the inbox show here. "
+        "To talk to it:\n",
+        err=True,
+    )
     for name, value in sandbox.environment.items():
         say(f"export {name}={value}")
     sys.stdout.flush()

@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +29,7 @@ class Sandbox(Connection):
         cold: A new Spark process for every job run.
         wait_scale: Factor on the waits of state machines and queues.
         port: Port on loopback; 0 takes a free one.
+        progress: Takes what it does while it starts.
     """
 
     def __init__(  # noqa: PLR0913  options by name
@@ -42,7 +43,9 @@ class Sandbox(Connection):
         cold: bool = False,
         wait_scale: float = 1.0,
         port: int = 0,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._progress = progress
         self._root = root.resolve()
         self.folder = folder.resolve()
         self._given = {
@@ -58,7 +61,9 @@ class Sandbox(Connection):
     def __enter__(self) -> "Sandbox":
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "logs").mkdir(exist_ok=True)
+        self._progress("making the templates of dev; up to a minute, after each change")
         assembly = synthesise(self._root, self.folder / "templates")
+        self._progress("building their resources on this machine")
         try:
             super().__init__(self._launch(assembly))
         except BaseException:

@@ -31,6 +31,8 @@ def parse(command: str) -> None:
         if not hasattr(found, "commands"):
             return
         rest = [*context._protected_args, *context.args]
+        if not rest and found.invoke_without_command:
+            return
         _, command_line, arguments = found.resolve_command(context, rest)
 
 
@@ -116,6 +118,7 @@ def test_every_command_and_target_is_documented() -> None:
         "sandbox run",
         "sandbox rebuild",
         "runs",
+        "runs watch",
         "landings",
         "status",
         "approve",
