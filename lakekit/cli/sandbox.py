@@ -234,8 +234,8 @@ def connect(endpoint: str | None, data: Path) -> Any:
 def _greet(sandbox: Any) -> None:
     say(f"sandbox at {sandbox.endpoint}, logs in {sandbox.folder / 'logs'}", err=True)
     say(
-        "Its data is in memory. Ctrl-C stops it. Runs and files at the inbox show here. "
-        "To talk to it:\n",
+        "Its data is in memory. Ctrl-C stops it. It shows runs and files at the inbox. "
+        "Its variables:\n",
         err=True,
     )
     for name, value in sandbox.environment.items():

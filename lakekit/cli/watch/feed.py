@@ -67,7 +67,7 @@ class Feed:
         """Yield why files were refused; each reason once, though they are tried again."""
         for line in self._lines():
             key, error = str(line.get("key")), str(line.get("error"))
-            why = f"{error}: {line.get('cause', '')}"
+            why = f"{error}: {str(line.get('cause', '')).removeprefix(f'{key}: ')}"
             if (key, why) not in self._refused:
                 self._refused.add((key, why))
                 yield f"file {key}: refused: {why}"
