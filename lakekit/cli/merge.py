@@ -50,10 +50,11 @@ def merge(
     extract: Extracts = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run.")] = False,
 ) -> None:
-    """Merge files into a table of the local warehouse, one run per --at.
+    r"""Merge files into a table of the local warehouse, one run per --at.
 
-    Example: lakekit merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse warehouse
+    Example:
+    lakekit merge --contract c.yaml --input a.ndjson \
+      --at 2026-01-01T00:00:00Z --warehouse warehouse
     """
     promise, text = read_contract(contract), read_text(contract)
     kind = extract or promise.endpoint.extract
@@ -106,10 +107,11 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     rows: Annotated[int, typer.Option(min=0, help="Sample rows of each kind.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a merge would open, close, delete and quarantine, and commit nothing.
+    r"""Say what a merge would open, close, delete and quarantine, and commit nothing.
 
-    Example: lakekit plan-merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse warehouse
+    Example:
+    lakekit plan-merge --contract c.yaml --input a.ndjson \
+      --at 2026-01-01T00:00:00Z --warehouse warehouse
     """
     promise = read_contract(contract)
     kind = extract or promise.endpoint.extract
@@ -158,15 +160,19 @@ def rebuild(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Derive a table again from its landed runs and publish what is right.
+    r"""Derive a table again from its landed runs and publish what is right.
 
     The table has one commit; its change journal, if there is one, has its own before it.
 
     Example: lakekit rebuild --table airports --warehouse warehouse
 
-    Example: lakekit rebuild --table airports --from 2025-01-01T00:00:00Z --warehouse warehouse
+    Example:
+    lakekit rebuild --table airports --from 2025-01-01T00:00:00Z \
+      --warehouse warehouse
 
-    Example: lakekit rebuild --table airports --keys keys.ndjson --warehouse warehouse
+    Example:
+    lakekit rebuild --table airports --keys keys.ndjson \
+      --warehouse warehouse
     """
     if since and keys:
         raise InvalidStepInputError("give --from or --keys, not both")

@@ -39,8 +39,9 @@ PAUSE_SECONDS = {SourceThrottledError: 30, SourceUnavailableError: 10}
 MOST_WAITS = 5
 LONGEST_WAIT_SECONDS = 24 * 3600
 
-# Progress is kept so often: a call that is killed costs no more than the pages of this time.
-CHECKPOINT_SECONDS = 120.0
+# Progress is kept so often: a call that is killed costs no more than the pages of this time, and
+# whoever watches the run sees no older number.
+CHECKPOINT_SECONDS = 30.0
 
 NewClient = Callable[[Source, RunLimits], SourceClient]
 

@@ -1,5 +1,6 @@
 """Every command in the documentation exists, with its options."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -126,3 +127,28 @@ def test_every_command_and_target_is_documented() -> None:
         "retry",
     ):
         assert f"lakekit {name}" in documented
+
+
+def helps() -> list[tuple[str, str]]:
+    """Return each command with its help as it is written."""
+    found: list[tuple[str, str]] = []
+    left: list[tuple[str, Any]] = [("lakekit", typer.main.get_command(app))]
+    while left:
+        name, command = left.pop()
+        found.append((name, inspect.cleandoc(command.help or "")))
+        left += [
+            (f"{name} {word}", each) for word, each in getattr(command, "commands", {}).items()
+        ]
+    return sorted(found)
+
+
+@pytest.mark.parametrize(("name", "text"), helps())
+def test_the_examples_of_a_help_fit_a_terminal_and_can_be_copied(name: str, text: str) -> None:
+    examples = re.findall(r"^Example:\s+(lakekit .+?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+
+    for line in text.split("\n"):
+        if "lakekit " in line or line.startswith("  --"):
+            assert len(line) <= 78, line
+    for example in examples:
+        assert example.startswith(name)
+        parse(example.replace("\\\n", " "))

@@ -178,12 +178,13 @@ def approve(
     as_json: JsonOption = False,
     data: Data = FOLDER,
 ) -> None:
-    """Let one landing pass the guards against mass deletes and rejected records.
+    r"""Let one landing pass the guards against mass deletes and rejected records.
 
     Then a run starts that merges it. Other landings are guarded as before.
 
-    Example: lakekit approve customers 20260101_060000 --reason "shops were closed"
-    --environment prod
+    Example:
+    lakekit approve customers 20260101_060000 --reason "shops were closed" \
+      --environment prod
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)
@@ -198,12 +199,13 @@ def reject(
     as_json: JsonOption = False,
     data: Data = FOLDER,
 ) -> None:
-    """Never merge a landing. Its objects stay.
+    r"""Never merge a landing. Its objects stay.
 
     If others waited for it, a run starts that merges them.
 
-    Example: lakekit reject customers 20260101_060000 --reason "half a file"
-    --environment prod
+    Example:
+    lakekit reject customers 20260101_060000 --reason "half a file" \
+      --environment prod
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)

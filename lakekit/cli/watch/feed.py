@@ -78,7 +78,7 @@ class Feed:
         with self._log.open("rb") as stream:
             stream.seek(self._read)
             while (line := stream.readline()).endswith(b"\n"):
-                self._read = stream.tell()
+                self._read += len(line)
                 if b'"not routed"' in line:
                     try:
                         yield json.loads(line)
@@ -105,7 +105,7 @@ class Feed:
 
     def _outcome(self, run: ExecutionInfo) -> Iterator[str]:
         for line in outcome_lines(report_run(self._store, run.name), self._where):
-            yield f"  {line}"
+            yield line
         word = "done" if run.status == "SUCCEEDED" else run.status.lower().replace("_", " ")
         seconds = (run.ended_at - run.started_at).total_seconds() if run.ended_at else 0
         yield f"run {run.name}: {word} in {duration(seconds)}"
