@@ -104,8 +104,7 @@ class Feed:
         return f"run {run.name}: {source} began, started by a {request.get('origin', 'person')}"
 
     def _outcome(self, run: ExecutionInfo) -> Iterator[str]:
-        for line in outcome_lines(report_run(self._store, run.name), self._where):
-            yield line
+        yield from outcome_lines(report_run(self._store, run.name), self._where)
         word = "done" if run.status == "SUCCEEDED" else run.status.lower().replace("_", " ")
         seconds = (run.ended_at - run.started_at).total_seconds() if run.ended_at else 0
         yield f"run {run.name}: {word} in {duration(seconds)}"

@@ -51,14 +51,15 @@ def maintenance_lines(results: Sequence[MaintainTablesResult]) -> list[str]:
         if result.busy:
             lines += wrapped(f"{result.table}: left alone, {result.busy}")
         for each in result.maintained:
+            name = each.table.rpartition(".")[2]
             if not each.actions:
-                lines.append(f"{each.table}: healthy, nothing to do")
+                lines.append(f"{name}: healthy, nothing to do")
                 continue
             before, after = each.before, each.after
             files = f"{before.data_files:,} → {after.data_files:,} data files"
             files += f", {before.delete_files:,} → {after.delete_files:,} delete files"
             files += f", {before.snapshots:,} → {after.snapshots:,} snapshots"
-            lines += wrapped(f"{each.table}: {', '.join(each.actions)}; {files}")
+            lines += wrapped(f"{name}: {', '.join(each.actions)}; {files}")
     return lines or ["no table was there to maintain"]
 
 
@@ -104,7 +105,8 @@ def _extracted(endpoint: EndpointReport) -> Iterator[str]:
 
 
 def _loaded(table: TableReport, where: str) -> Iterator[str]:
-    counts = [f"opened {table.opened:,}", f"closed {table.closed:,} ({table.deleted:,} deleted)"]
+    deleted = f" ({table.deleted:,} deleted)" if table.deleted else ""
+    counts = [f"opened {table.opened:,}", f"closed {table.closed:,}{deleted}"]
     counts += [f"unchanged {table.unchanged:,}", f"quarantined {table.quarantined:,}"]
     rare = ("duplicates", "superseded", "restored")
     counts += [f"{name} {getattr(table, name):,}" for name in rare if getattr(table, name)]

@@ -65,7 +65,7 @@ def test_a_run_that_has_ended_says_what_each_table_did_took_and_cost() -> None:
         "orders: created; opened 9,017, closed 12 (3 deleted), unchanged 8, quarantined 2",
         "  1 min 15 s, 150 DPU seconds, $0.0183; snapshot 7",
         "  rejected records are in orders_quarantine",
-        "clients: opened 0, closed 0 (0 deleted), unchanged 4, quarantined 0",
+        "clients: opened 0, closed 0, unchanged 4, quarantined 0",
         "  nothing to commit",
         "Glue: 150 DPU seconds, $0.0183 at prices of 2026-11-28",
     ]
@@ -101,8 +101,8 @@ def test_maintenance_says_what_it_did_or_that_there_was_nothing_to_do() -> None:
     well = sick.model_copy(update={"data_files": 1, "delete_files": 0, "snapshots": 2})
     results = [
         MaintainTablesResult(table="a", maintained=(
-            Maintained(table="a", actions=("rewrite_data_files",), before=sick, after=well),
-            Maintained(table="a_journal", actions=(), before=well, after=well),
+            Maintained(table="lake.db.a", actions=("rewrite_data_files",), before=sick, after=well),
+            Maintained(table="lake.db.a_journal", actions=(), before=well, after=well),
         )),
         MaintainTablesResult(table="b", busy="held by run r2"),
     ]  # fmt: skip
