@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lakekit.cli.output import lines, say
+from lakekit.cli.output import lines, say, write
 from lakekit.cli.watch.live import Outcome, Watched, watch
 from lakekit.cli.watch.texts import (
     duration,
@@ -76,7 +76,8 @@ def show_run(  # noqa: PLR0913  options by name
         outcome = watch(watched, console=console, verbose=verbose)
     except KeyboardInterrupt:
         say(f"run {name} goes on. To watch it again:", err=True)
-        say(f"  lakekit runs watch {name} {where}", err=True)
+        # A command is copied, so that it is not broken.
+        write(f"  lakekit runs watch {name} {where}\n", err=True)
         raise typer.Exit(130) from None
     if is_load:
         report = report_run(store, name)
