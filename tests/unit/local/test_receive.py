@@ -28,6 +28,11 @@ def contract(files: str = "{}") -> Contract:
     )
 
 
+def kind(value: object) -> str:
+    """Name a value in the name of a test; bytes of gzip hold the time."""
+    return value if isinstance(value, str) else type(value).__name__
+
+
 def archive(name: str, content: bytes) -> bytes:
     with zipfile.ZipFile(sink := io.BytesIO(), "w") as packed:
         packed.writestr(name, content)
@@ -47,6 +52,7 @@ def archive(name: str, content: bytes) -> bytes:
         ("a.json.gz", gzip.compress(json.dumps(RECORDS).encode()), "{}"),
         ("a.zip", archive("b.csv", CSV), "{}"),
     ],
+    ids=kind,
 )
 def test_what_spark_does_not_read_becomes_lines(
     tmp_path: Path, name: str, content: bytes, files: str
@@ -92,6 +98,7 @@ def test_a_name_by_which_spark_would_not_know_the_form_gets_its_ending(tmp_path:
         ("a.parquet", CSV, "not Parquet, or cut"),
         ("a.zip", CSV, "broken zip archive"),
     ],
+    ids=kind,
 )
 def test_a_file_that_is_not_of_its_form_is_refused_by_name(
     tmp_path: Path, name: str, content: bytes, fault: str
