@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.error import URLError
 
 import typer
@@ -18,8 +18,11 @@ from lakekit.cli.arguments import parse_time
 from lakekit.cli.folder_lock import held
 from lakekit.cli.output import say
 from lakekit.config.load import read_sources
-from lakekit.errors import InvalidStepInputError
+from lakekit.errors import InvalidStepInputError, LakekitError
 from lakekit.values import to_json
+
+if TYPE_CHECKING:
+    from lakekit.cli.watch.feed import Feed
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
 FOLDER = Path("build/sandbox")
@@ -197,8 +200,7 @@ def _keep(sandbox: Any, data: Path) -> None:
             log = logs / "functions" / f"{sandbox.names['functions']['route_file']}.log"
             feed = Feed(sandbox_place(sandbox), log, where_option(None, data))
             while sandbox.alive:
-                for line in feed.news():
-                    say(line, err=True)
+                _say_news(feed)
                 time.sleep(LOOK_SECONDS)
             raise SandboxError(f"the sandbox ended; see {logs / 'server.log'}")
     except KeyboardInterrupt:
@@ -209,6 +211,19 @@ def _keep(sandbox: Any, data: Path) -> None:
         say(f"the sandbox is stopped; its data is lost, its logs are in {logs}", err=True)
     finally:
         state.unlink(missing_ok=True)
+
+
+def _say_news(feed: "Feed") -> None:
+    """Say what is new; what cannot be read must not end a sandbox."""
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
+
+    try:
+        for line in feed.news():
+            say(line, err=True)
+    except (LakekitError, BotoCoreError, ClientError) as error:
+        if (fault := str(error)) not in feed.faults:
+            feed.faults.add(fault)
+            say(f"what is new cannot be read: {fault}", err=True)
 
 
 def connect(endpoint: str | None, data: Path) -> Any:

@@ -25,6 +25,9 @@ class Feed:
         place: The sandbox.
         log: The log of the function that routes files, in which the reason of a refusal is.
         where: The option of commands that names the place.
+
+    Attributes:
+        faults: What could not be read and was said.
     """
 
     def __init__(self, place: Place, log: Path, where: str) -> None:
@@ -35,6 +38,7 @@ class Feed:
         self._refused: set[tuple[str, str]] = set()
         self._running: dict[str, None] = {}
         self._ended: set[str] = set()
+        self.faults: set[str] = set()
 
     @property
     def running(self) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from lakekit import layout
 from lakekit.aws.place import Place
+from lakekit.cli import sandbox
 from lakekit.cli.folder_lock import held
 from lakekit.cli.watch.feed import Feed
 from lakekit.cli.watch.texts import maintenance_lines, outcome_lines, progress_lines
@@ -186,3 +187,16 @@ def test_a_second_sandbox_in_a_folder_is_refused_by_the_name_of_the_first(tmp_pa
     assert f"process {other.pid} (`lakekit sandbox`, since " in str(refused.value)
     with held(tmp_path):  # it ended with its process
         pass
+
+
+def test_what_cannot_be_read_is_said_once_and_ends_nothing(
+    feed: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, store, log, _ = feed
+    store.put(layout.run_key("file-1"), b"broken")
+    log.runs = (execution("file-1", "RUNNING"),)
+
+    sandbox._say_news(found)
+    sandbox._say_news(found)
+
+    assert capsys.readouterr().err.count("what is new cannot be read: runs/file-1/run.json") == 1
