@@ -91,17 +91,17 @@ def _extracting(endpoint: EndpointReport) -> str:
 def _merging(table: TableReport) -> str:
     if table.landings == table.merged == 1:
         return f"merged {table.table}: {table.records:,} rows; measuring its health"
-    left = table.landings - table.merged
-    landings = f"landing{'s' if left != 1 else ''}"
-    rows = max(table.rows - table.records, 0)
-    return f"merging {table.table}: {left:,} {landings} with {rows:,} rows left"
+    landings = _counted(table.landings - table.merged, "landing")
+    rows = _counted(max(table.rows - table.records, 0), "row")
+    return f"merging {table.table}: {landings} with {rows} left"
 
 
 def _extracted(endpoint: EndpointReport) -> Iterator[str]:
     if endpoint.failed:
         yield f"{endpoint.endpoint}: not extracted: {endpoint.failed.error}"
     elif endpoint.done:
-        yield f"{endpoint.endpoint}: {endpoint.pages:,} pages with {endpoint.rows:,} rows landed"
+        pages, rows = _counted(endpoint.pages, "page"), _counted(endpoint.rows, "row")
+        yield f"{endpoint.endpoint}: {pages} with {rows} landed"
 
 
 def _loaded(table: TableReport, where: str) -> Iterator[str]:
@@ -136,6 +136,10 @@ def _why(what: str, failed: Failed) -> Iterator[str]:
     cause = failed.cause.strip()
     short = cause if len(cause) <= _MOST_SHOWN else f"{cause[:_MOST_SHOWN]} …"
     yield from wrapped(f"{what}: {failed.error}: {short}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _dollars(cost: float) -> str:
