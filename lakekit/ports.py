@@ -134,11 +134,12 @@ class ExecutionInfo:
 
 @dataclass(frozen=True)
 class ExecutionDetails:
-    """What a run was started with, and the error that ended it."""
+    """What a run was started with, and the error that ended it, or what it returned."""
 
     request: Mapping[str, Any]
     error: str | None = None
     cause: str | None = None
+    output: Any = None
 
 
 class ExecutionLog(Protocol):
@@ -149,6 +150,14 @@ class ExecutionLog(Protocol):
 
     def details(self, name: str) -> ExecutionDetails:
         """Return what is known of one run."""
+
+
+@dataclass(frozen=True)
+class JobUse:
+    """What some job runs have used: DPU seconds, and what these cost in US dollars."""
+
+    dpu_seconds: float = 0
+    cost_usd: float = 0
 
 
 class Clock(Protocol):

@@ -23,6 +23,10 @@ EXTRACTION_TIME = "lakekit.extraction-time"
 # A rebuild, and a pass over several landings, publish many runs at once: their ids as a JSON list,
 # in the order of their merges.
 RUN_IDS = "lakekit.run-ids"
+# Snapshot properties of a job's merge: what it had used for the table when it wrote, by the time
+# and its workers. What Glue has charged is in the result of the run.
+DPU_SECONDS = "lakekit.dpu-seconds"
+COST_USD = "lakekit.cost-usd"
 # Only a rebuild's shadow has this table property: the table whose shadow it is.
 SHADOW_OF = "lakekit.shadow-of"
 # What the values have that name no `schema_version`; a higher one is refused.

@@ -1,11 +1,9 @@
 """What others hear of a load: an event on the default bus, and metrics in the log."""
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lakekit.aws.errors import translated
-from lakekit.aws.job_runs import JobUse
 from lakekit.aws.telemetry.metrics import LOAD_METRICS, put_metrics
 from lakekit.errors import StorageUnavailableError
 from lakekit.runs.complete_run import TableLoaded
@@ -20,32 +18,19 @@ STEP = "complete_run"
 class Announcer:
     """Announces every table that was loaded.
 
-    use_of: returns what the jobs of a run have used. per_table: whether each table has metrics of
-    its own.
+    per_table: whether each table has metrics of its own.
     """
 
     def __init__(
-        self,
-        database: str,
-        client: "EventBridgeClient",
-        use_of: Callable[[str], JobUse],
-        *,
-        per_table: bool = False,
+        self, database: str, client: "EventBridgeClient", *, per_table: bool = False
     ) -> None:
         self._database = database
         self._client = client
-        self._use_of = use_of
         self._per_table = per_table
 
     def __call__(self, loaded: TableLoaded) -> None:
         """Send a `TableLoaded` event, then print the metrics in CloudWatch's embedded format."""
-        use = self._use_of(loaded.run_id)
-        detail = {
-            "database": self._database,
-            **loaded.model_dump(mode="json"),
-            "dpu_seconds": round(use.dpu_seconds * loaded.share, 1),
-            "cost_usd": round(use.cost_usd * loaded.share, 6),
-        }
+        detail = {"database": self._database, **loaded.model_dump(mode="json")}
         self._send(loaded.table, detail)
         values = {**detail, "quarantine_ratio": loaded.quarantine_ratio}
         about = {"table": loaded.table, "source": loaded.source, "run_id": loaded.run_id}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakekit import layout
 from lakekit.aws.errors import translated
+from lakekit.errors import InvalidStepInputError
 from lakekit.ports import ExecutionDetails, ExecutionInfo
 
 if TYPE_CHECKING:
@@ -57,12 +58,35 @@ class Executions:
                         each["name"], each["status"], each["startDate"], each.get("stopDate")
                     )
 
+    def status(self, name: str) -> str:
+        """Return the status of one execution, as Step Functions calls it.
+
+        Raises:
+            InvalidStepInputError: There is no such execution.
+        """
+        try:
+            with translated(f"execution {name}"):
+                return self._client.describe_execution(executionArn=self._arn(name))["status"]
+        except self._client.exceptions.ExecutionDoesNotExist:
+            raise InvalidStepInputError(f"there is no run {name}") from None
+
+    def events(self, name: str) -> list[Any]:
+        """Return the history of one execution, as Step Functions has it."""
+        pages = self._client.get_paginator("get_execution_history").paginate(
+            executionArn=self._arn(name)
+        )
+        with translated(f"execution {name}"):
+            return [event for page in pages for event in page["events"]]
+
     def details(self, name: str) -> ExecutionDetails:
         """Return what is known of one execution."""
         with translated(f"execution {name}"):
             found = self._client.describe_execution(executionArn=self._arn(name))
         return ExecutionDetails(
-            json.loads(found.get("input") or "{}"), found.get("error"), found.get("cause")
+            json.loads(found.get("input") or "{}"),
+            found.get("error"),
+            found.get("cause"),
+            json.loads(found.get("output") or "null"),
         )
 
     def _arn(self, name: str) -> str:

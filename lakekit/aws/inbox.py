@@ -30,7 +30,8 @@ def route(event: dict[str, Any]) -> None:
         result = route_step(step)
     except Exception as error:
         # The batch processor would swallow it: the message goes back to the queue.
-        logger.exception("not routed", key=step.key, error=type(error).__name__)
+        name, cause = type(error).__name__, str(error)
+        logger.exception("not routed", key=step.key, error=name, cause=cause)
         raise
     logger.info("routed", key=step.key, result=result.to_event())
 

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lakekit.aws.errors import translated
 from lakekit.config.prices import glue_cost
+from lakekit.ports import JobUse
 
 if TYPE_CHECKING:
     from mypy_boto3_glue import GlueClient
@@ -17,14 +17,6 @@ POLL_SECONDS = 15.0
 _LIVE = ("STARTING", "RUNNING", "STOPPING", "WAITING")
 # As many as Glue gives at once, the newest first. What is looked for is minutes older at most.
 _NEWEST = 200
-
-
-@dataclass(frozen=True)
-class JobUse:
-    """What some job runs have used: DPU seconds, and what these cost in US dollars."""
-
-    dpu_seconds: float = 0
-    cost_usd: float = 0
 
 
 def run_use(jobs: Iterable[str], client: "GlueClient") -> Callable[[str], JobUse]:

@@ -18,11 +18,12 @@ from lakekit.ports import ExecutionLog, Flow
 
 @dataclass(frozen=True)
 class Place:
-    """One deployment, and the person who calls it."""
+    """One deployment, and the person who calls it; `machines` are its state machines by name."""
 
     flow: Flow
     log: ExecutionLog
     person: str
+    machines: Mapping[str, Executions]
 
 
 def place_of(
@@ -39,10 +40,12 @@ def place_of(
     states = client("stepfunctions")
     store = S3ObjectStore(bucket, client("s3"))
     loads = Executions(machines["load_source"], states)
-    owners = Owners(loads, Executions(machines["maintain_tables"], states))
+    maintenance = Executions(machines["maintain_tables"], states)
+    owners = Owners(loads, maintenance)
     # A person looks at leases and takes none.
     leases = Leases(store, utc_now, lifetime=timedelta(0), is_running=owners.is_running)
-    return Place(Flow(store, leases, loads, utc_now), loads, person)
+    both = {"load_source": loads, "maintain_tables": maintenance}
+    return Place(Flow(store, leases, loads, utc_now), loads, person, both)
 
 
 def open_session(environment: Environment) -> Any:

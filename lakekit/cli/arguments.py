@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lakekit.batch import Batch, Extract
 from lakekit.errors import InvalidStepInputError
-from lakekit.local.files import form_fault
+from lakekit.local.files import form_fault, place_fault
 
 
 def spread_inputs(arguments: Sequence[str]) -> list[str]:
@@ -138,14 +138,18 @@ def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
     """Return the batch of one local run; the same files at the same time are the same run.
 
     Raises:
-        InvalidStepInputError: A file is missing or of another form, or the time has no zone.
+        InvalidStepInputError: A file cannot be read, or the time has no zone.
     """
     extraction_time = parse_time("--at", time)
     digest = hashlib.sha256(f"{extract} {extraction_time.isoformat()}".encode())
     for file in files:
-        refuse_other_form(f"--at {time} --input", file)
-        with Path(file).open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        try:
+            if fault := place_fault(Path(file)):
+                raise InvalidStepInputError(f"--at {time} --input {file}: {fault}")
+            with Path(file).open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise InvalidStepInputError(f"--at {time} --input {file}: {error.strerror}") from None
     return Batch(
         run_id=f"local-{digest.hexdigest()[:24]}",
         extract=extract,

@@ -16,9 +16,9 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from lakekit.aws.executions import Executions
 from lakekit.batch import MergeResult
 from lakekit.cli import report
-from lakekit.cli.live import watch
 from lakekit.cli.output import lines
 from lakekit.cli.readers import (
     Counts,
@@ -26,6 +26,7 @@ from lakekit.cli.readers import (
     count_with_pyiceberg,
     open_table,
 )
+from lakekit.cli.watch.live import Outcome, Watched, watch
 from lakekit.layout import result_key
 from lakekit.project import product
 from lakekit.sandbox import Sandbox, SandboxError
@@ -117,10 +118,15 @@ def _load(console: Console, sandbox: Connection, release: str) -> MergeResult:
     extraction_time = datetime.strptime(release, "%Y%m%d").strftime("%Y-%m-%dT00:00:00Z")
     request = {"source": SOURCE, "extraction_time": extraction_time}
     name = f"demo-{release}"
-    execution = sandbox.start("load_source", request, name=name)
-    _succeed(watch(sandbox, execution, console=console, brief=True), f"load_source of {release}")
+    sandbox.start("load_source", request, name=name)
+    _succeed(_watch(console, sandbox, "load_source", name), f"load_source of {release}")
     (result,) = MergeScd2Result.model_validate(_result(sandbox, name, "merge_scd2")).merges
     return result
+
+
+def _watch(console: Console, sandbox: Connection, machine: str, name: str) -> Outcome:
+    executions = Executions(sandbox.names["machines"][machine], sandbox.client("stepfunctions"))
+    return watch(Watched(executions, name, logs=sandbox.folder / "logs"), console=console)
 
 
 def _maintain(console: Console, sandbox: Connection) -> None:
@@ -128,8 +134,8 @@ def _maintain(console: Console, sandbox: Connection) -> None:
     before = _health(_table(sandbox))
     contract = CONFIG / "contracts" / f"{TABLE}.yaml"
     contract.write_text(contract.read_text().replace(*SMALL_FILES))
-    execution = sandbox.start("maintain_tables", {"source": SOURCE}, name="demo-maintenance")
-    _succeed(watch(sandbox, execution, console=console, brief=True), "maintain_tables")
+    sandbox.start("maintain_tables", {"source": SOURCE}, name="demo-maintenance")
+    _succeed(_watch(console, sandbox, "maintain_tables", "demo-maintenance"), "maintain_tables")
     done = _result(sandbox, "demo-maintenance", "maintain_tables")["maintained"][0]["actions"]
     if "rewrite_data_files" not in done:
         raise DemoError(f"maintenance did {done}, must compact")

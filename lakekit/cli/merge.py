@@ -1,20 +1,21 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import typer
 
-from lakekit.batch import MergeResult, refuse_extract
+from lakekit.batch import Batch, MergeResult, refuse_extract
 from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time, refuse_other_form
 from lakekit.cli.output import render_samples, say, say_rebuilt, write
-from lakekit.contract.contract import load_contract
+from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import InvalidStepInputError, LakekitError, TooManyRejectedError
-from lakekit.local.files import broken_gzip
+from lakekit.local.files import CONVERTED, broken_gzip
 from lakekit.local.landing import Landing
+from lakekit.local.receive import received
 from lakekit.local.run.place import refuse_loaded, source_of
 from lakekit.local.run.rebuild import rebuild_loaded
 from lakekit.local.warehouse import (
@@ -34,7 +35,9 @@ from lakekit.values import to_json
 # How many files of a run an error names.
 FEW_FILES = 3
 Promise = Annotated[Path, typer.Option(help="The table's contract.")]
-Inputs = Annotated[list[Path], typer.Option(help="NDJSON files of a run, .gz too.")]
+Inputs = Annotated[
+    list[Path], typer.Option(help="Files of a run: NDJSON, JSON, CSV, .gz of these, Parquet, zip.")
+]
 Extracts = Annotated[
     Literal["full", "incremental", "changes"] | None,
     typer.Option(help="Instead of the contract's."),
@@ -49,10 +52,11 @@ def merge(
     extract: Extracts = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run.")] = False,
 ) -> None:
-    """Merge NDJSON files into a table of the local warehouse, one run per --at.
+    r"""Merge files into a table of the local warehouse, one run per --at.
 
-    Example: lakekit merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse warehouse
+    Example:
+    lakekit merge --contract c.yaml --input a.ndjson \
+      --at 2026-01-01T00:00:00Z --warehouse warehouse
     """
     promise, text = read_contract(contract), read_text(contract)
     refuse_loaded(warehouse, promise)
@@ -61,7 +65,12 @@ def merge(
     runs = [(time, make_batch(time, files, kind)) for time, files in pair_runs(given())]
     landing, table = Landing(warehouse, promise.contract), identifier(promise.contract)
     files = [file for _, batch in runs for file in batch.files]
-    with opened(warehouse, make=True, inputs=files) as spark, landing.locked(waits=True):
+    # Before Spark starts, which takes its time.
+    with (
+        _received(runs, promise) as reads,
+        opened(warehouse, make=True, inputs=files) as spark,
+        landing.locked(waits=True),
+    ):
         from lakekit.spark.iceberg.published_runs import published_runs  # noqa: PLC0415
         from lakekit.spark.merge_scd2 import merge_scd2  # noqa: PLC0415
         from lakekit.spark.schema.create_tables import create_or_evolve  # noqa: PLC0415
@@ -80,8 +89,8 @@ def merge(
                 if promise.history.ordered_by_extraction:
                     landing.refuse_late(batch)
                 try:
-                    landed = landing.land(text, batch, published())
-                    kept |= dict(zip(landed.files, batch.files, strict=True))
+                    landed = landing.land(text, batch, published(), reads)
+                    kept.update(_names(landed.files, batch.files))
                     result = merge_scd2(spark, promise, landed, table, staging=staging)
                 except Exception:
                     if batch.run_id not in published():
@@ -101,23 +110,31 @@ def plan_merge(  # noqa: PLR0913, PLR0917  each is an option
     rows: Annotated[int, typer.Option(min=0, help="Sample rows of each kind.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a merge would open, close, delete and quarantine, and commit nothing.
+    r"""Say what a merge would open, close, delete and quarantine, and commit nothing.
 
-    Example: lakekit plan-merge --contract c.yaml --input a.ndjson --at 2026-01-01T00:00:00Z
-    --warehouse warehouse
+    Example:
+    lakekit plan-merge --contract c.yaml --input a.ndjson \
+      --at 2026-01-01T00:00:00Z --warehouse warehouse
     """
     promise = read_contract(contract)
     kind = extract or promise.endpoint.extract
     refuse_extract(promise, kind)
     batch = make_batch(at, [str(file) for file in input], kind)
     table = identifier(promise.contract)
-    with _as_it_is(warehouse) as place, opened(place, inputs=batch.files) as spark:
+    with (
+        _received([(at, batch)], promise) as reads,
+        _as_it_is(warehouse) as place,
+        opened(place, inputs=batch.files) as spark,
+    ):
         from lakekit.spark.preview import preview_merge  # noqa: PLC0415
 
-        with naming_run(at, batch.files), _showing_rejected(as_json):
+        with naming_run(at, batch.files) as kept, _showing_rejected(as_json):
             if promise.history.ordered_by_extraction:
                 Landing(warehouse, promise.contract).refuse_late(batch)
             staging = staging_of(place)
+            read = tuple(str(reads[file]) for file in batch.files)
+            kept.update(_names(read, batch.files))
+            batch = batch.model_copy(update={"files": read})
             plan = preview_merge(spark, promise, batch, table, staging=staging, rows=rows)
     shown = _shown(plan.result, promise.contract)
     if as_json:
@@ -146,15 +163,19 @@ def rebuild(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Derive a table again from its landed runs and publish what is right.
+    r"""Derive a table again from its landed runs and publish what is right.
 
     The table has one commit; its change journal, if there is one, has its own before it.
 
     Example: lakekit rebuild --table airports --warehouse warehouse
 
-    Example: lakekit rebuild --table airports --from 2025-01-01T00:00:00Z --warehouse warehouse
+    Example:
+    lakekit rebuild --table airports --from 2025-01-01T00:00:00Z \
+      --warehouse warehouse
 
-    Example: lakekit rebuild --table airports --keys keys.ndjson --warehouse warehouse
+    Example:
+    lakekit rebuild --table airports --keys keys.ndjson \
+      --warehouse warehouse
     """
     if since and keys:
         raise InvalidStepInputError("give --from or --keys, not both")
@@ -194,6 +215,23 @@ def register(app: typer.Typer) -> None:
     app.command()(merge)
     app.command("plan-merge")(plan_merge)
     app.command()(rebuild)
+
+
+@contextmanager
+def _received(runs: Sequence[tuple[str, Batch]], promise: Contract) -> Iterator[Mapping[str, Path]]:
+    """Give what a merge reads of each file of some runs; see `received`."""
+    with ExitStack() as stack:
+        reads: dict[str, Path] = {}
+        for time, batch in runs:
+            with naming_run(time, batch.files):
+                reads |= stack.enter_context(received(batch.files, promise))
+        yield reads
+
+
+def _names(read: Sequence[str], given: Sequence[str]) -> dict[str, str]:
+    """Return how errors call the files that are read."""
+    pairs = zip(read, given, strict=True)
+    return {own: f"{name} as NDJSON" if own.endswith(CONVERTED) else name for own, name in pairs}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -15,8 +16,24 @@ MOST_ROWS = 100
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print lines for a person; whatever they quote, a terminal obeys none of it."""
-    write(f"{lines(text)}\n", err=err)
+    """Print lines for a person; whatever they quote, a terminal obeys none of it.
+
+    What goes to standard error is read, not copied into a program: a terminal gets it broken
+    between words.
+    """
+    text = lines(text)
+    if err and sys.stderr.isatty():
+        text = "\n".join(map(_fitted, text.split("\n")))
+    write(f"{text}\n", err=err)
+
+
+def _fitted(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    width = shutil.get_terminal_size().columns
+    return "\n".join(textwrap.wrap(
+        line, width, subsequent_indent=f"{indent}  ", break_long_words=False,
+        break_on_hyphens=False, replace_whitespace=False,
+    ))  # fmt: skip
 
 
 def lines(text: str) -> str:

@@ -28,14 +28,15 @@ def rebuild(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     endpoint: Endpoint = None,
 ) -> None:
-    """Derive a table again from the sandbox's landing bucket.
+    r"""Derive a table again from the sandbox's landing bucket.
 
     The exit code is 1 if that fails.
 
     Example: lakekit sandbox rebuild --table airports --source airports_api
 
-    Example: lakekit sandbox rebuild --table airports --source airports_api
-    --from 2025-01-01T00:00:00Z
+    Example:
+    lakekit sandbox rebuild --table airports --source airports_api \
+      --from 2025-01-01T00:00:00Z
     """
     arguments = {"source": source, "table": table}
     if since:

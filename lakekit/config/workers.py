@@ -19,6 +19,11 @@ class Workers(Model):
     type: WorkerType
     execution_class: Literal["STANDARD", "FLEX"]
 
+    @property
+    def dpus(self) -> int:
+        """How many DPUs they are."""
+        return self.number * int(self.type[2])
+
 
 class Jobs(Model):
     """What every Glue job gets."""

@@ -119,6 +119,15 @@ def received_records(
     yield from row_changes(lines) if files.changes == "debezium" else lines
 
 
+def refuse_begin(stream: IO[bytes]) -> None:
+    """Refuse a text that is none in UTF-8, by how it begins.
+
+    Raises:
+        SourceShapeError: It is something else.
+    """
+    _in_utf8(stream, None).detach()
+
+
 def dialect_of(contract: Contract, name: str) -> Dialect:
     """Return how a CSV file is written."""
     files = contract.files

@@ -10,7 +10,7 @@ kept of it.
 
 import fcntl
 import shutil
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,11 +57,23 @@ class Landing:
             raise LandingCorruptError(f"{path}: not there; only merged tables can be rebuilt")
         return path.read_text(encoding="utf-8")
 
-    def land(self, contract: str, batch: Batch, published: Container[str] = ()) -> Batch:
-        """Keep a run, and return its batch over the kept files.
+    def land(
+        self,
+        contract: str,
+        batch: Batch,
+        published: Container[str] = (),
+        reads: Mapping[str, Path] | None = None,
+    ) -> Batch:
+        """Keep a run, and return its batch over the kept files that a merge reads.
 
         A run that was landed before and never merged takes a new place in the order, with the
         contract of today.
+
+        Args:
+            contract: Its text.
+            batch: The run, with the files that were given.
+            published: Runs that the table shows.
+            reads: What a merge reads of each file, if that is not the file.
         """
         for place, run in self._runs():
             if run.batch.run_id != batch.run_id:
@@ -71,7 +83,10 @@ class Landing:
             shutil.rmtree(place)
         place = self._next()
         try:
-            files = tuple(copy_in(Path(file), place, n) for n, file in enumerate(batch.files))
+            files = tuple(
+                copy_in(Path(file), place, n, (reads or {}).get(file, Path(file)))
+                for n, file in enumerate(batch.files)
+            )
             run = LandedRun(contract=contract, batch=batch, files=files)
             _write(place, run)
         except OSError:
@@ -171,7 +186,7 @@ class Landing:
 
 
 def _kept(place: Path, run: LandedRun) -> Batch:
-    files = tuple(str(place / file.name) for file in run.files)
+    files = tuple(str(place / file.read_as) for file in run.files)
     return run.batch.model_copy(update={"files": files})
 
 

@@ -13,7 +13,7 @@ from lakekit.landing.watermark import advance
 from lakekit.landing.writer import Manifest, load_manifest
 from lakekit.models import Model
 from lakekit.passes import pass_in
-from lakekit.ports import Flow, ObjectStore, TableCatalog
+from lakekit.ports import Flow, JobUse, ObjectStore, TableCatalog
 from lakekit.runs.documents import (
     Claim,
     ClaimedTable,
@@ -49,7 +49,7 @@ class TableLoaded(Model):
     """What is announced of one table: the sum of a run's merges into it, and how it is after them.
 
     rows, bytes: of the records that were merged. seconds: of the merge. share: of the run's merges,
-    by their seconds.
+    by their seconds. dpu_seconds, cost_usd: that share of what the jobs of the run have used.
     """
 
     table: str
@@ -67,6 +67,8 @@ class TableLoaded(Model):
     data_files: int = 0
     delete_files: int = 0
     snapshots: int = 0
+    dpu_seconds: float = 0
+    cost_usd: float = 0
 
     @property
     def quarantine_ratio(self) -> float:
@@ -86,6 +88,7 @@ class _Outcome:
 
     failures: list[_Failure] = field(default_factory=list)
     loaded: list[TableLoaded] = field(default_factory=list)
+    results: dict[str, MergeScd2Result] = field(default_factory=dict)
     maintain: bool = False
 
 
@@ -94,14 +97,24 @@ def complete_run(
     flow: Flow,
     catalog: TableCatalog,
     announce: Callable[[TableLoaded], None],
+    use_of: Callable[[str], JobUse] = lambda _: JobUse(),
 ) -> CompleteRunResult:
-    """Finish what the tables show; again changes nothing and announces again."""
+    """Finish what the tables show; again changes nothing and announces again.
+
+    Args:
+        step: The run.
+        flow: Its bucket, and who holds tables.
+        catalog: The tables.
+        announce: Takes each table that was loaded.
+        use_of: Returns what the jobs of a run have used.
+    """
     run, claim = read_run(flow.store, step.run_id), read_claim(flow.store, step.run_id)
     found = _Outcome(failures=list(_endpoint_failures(flow.store, run)))
     extracted = not found.failures
     if claim and claim.manifests:
         _Completion(run, claim, step.failure, flow, catalog, found).complete()
-    for each in with_shares(found.loaded):
+    for each in with_use(with_shares(found.loaded), use_of) if found.loaded else ():
+        _keep_use(flow.store, each, found.results[each.table])
         announce(each)
     tables = [each.table for each in claim.tables] if claim else []
     hand_over(flow, run.run_id, run.source.source, tables)
@@ -168,6 +181,7 @@ class _Completion:
         self._finish(claimed, done, recovered=bool(done) or not lacking)
         if merges:
             self._found.loaded.append(_summary(self._run, plan, result, metadata))
+            self._found.results[plan.table] = result
         self._found.maintain |= result.maintain
         if lacking:
             first = lacking[0]
@@ -336,6 +350,24 @@ def _summary(run: Run, plan: TablePlan, result: MergeScd2Result, metadata: Metad
         delete_files=int(totals.get("total-delete-files", 0)),
         snapshots=len(metadata.get("snapshots", [])),
     )
+
+
+def with_use(loaded: list[TableLoaded], use_of: Callable[[str], JobUse]) -> Iterator[TableLoaded]:
+    """Yield the tables of a run with what they have used of its jobs, by their shares."""
+    use = use_of(loaded[0].run_id)
+    for each in loaded:
+        own = {
+            "dpu_seconds": round(use.dpu_seconds * each.share, 1),
+            "cost_usd": round(use.cost_usd * each.share, 6),
+        }
+        yield each.model_copy(update=own)
+
+
+def _keep_use(store: ObjectStore, loaded: TableLoaded, result: MergeScd2Result) -> None:
+    """Write what a table has used into the result of its merge."""
+    own = {"dpu_seconds": loaded.dpu_seconds, "cost_usd": loaded.cost_usd}
+    key = layout.result_key(loaded.run_id, "merge_scd2", loaded.table)
+    store.put(key, result.model_copy(update=own).to_json())
 
 
 def with_shares(loaded: list[TableLoaded]) -> list[TableLoaded]:

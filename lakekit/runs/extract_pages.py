@@ -59,8 +59,9 @@ LONGEST_WAIT_SECONDS = 24 * 3600
 # For the endpoint that gives the parents: the first wait, which doubles, and the longest.
 PARENT_WAIT_SECONDS = (10, 300)
 
-# Progress is kept so often: a call that is killed costs no more than the pages of this time.
-CHECKPOINT_SECONDS = 120.0
+# Progress is kept so often: a call that is killed costs no more than the pages of this time, and
+# whoever watches the run sees no older number.
+CHECKPOINT_SECONDS = 30.0
 
 Parents = tuple[Mapping[str, bytes], ...]
 NewClient = Callable[[Source, RunLimits], SourceClient]

@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -31,6 +31,7 @@ class Sandbox(Connection):
         cold: A new Spark process for every job run.
         wait_scale: Factor on the waits of state machines and queues.
         port: Port on loopback; 0 takes a free one.
+        progress: Takes what it does while it starts.
     """
 
     def __init__(  # noqa: PLR0913  options by name
@@ -45,8 +46,10 @@ class Sandbox(Connection):
         cold: bool = False,
         wait_scale: float = 1.0,
         port: int = 0,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._root, self._project = root.resolve(), project.resolve()
+        self._progress = progress
         self.folder = folder.resolve()
         self._given = {
             "config": str((config or self._project / "config").resolve()),
@@ -62,7 +65,9 @@ class Sandbox(Connection):
         provide_java()
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "logs").mkdir(exist_ok=True)
+        self._progress("making the templates of dev; up to a minute, after each change")
         assembly = synthesise(self._root, self._project, self.folder / "templates")
+        self._progress("building their resources on this machine")
         try:
             super().__init__(self._launch(assembly))
         except BaseException:

@@ -47,6 +47,7 @@ class JobRun:
             "JobRunState": self.state,
             "Arguments": self.arguments,
             **self.workers,
+            **self._capacity(),
             "StartedOn": self.started,
             "LastModifiedOn": until,
             "ExecutionTime": int(until - self.started),
@@ -59,6 +60,12 @@ class JobRun:
         if self.error:
             shown["ErrorMessage"] = self.error[:MESSAGE_LENGTH]
         return shown
+
+    def _capacity(self) -> dict[str, float]:
+        """Return the DPUs of its workers, as Glue does: what the run would cost there."""
+        number, kind = self.workers.get("NumberOfWorkers", 0), self.workers.get("WorkerType", "")
+        is_known = kind.startswith("G.") and kind[2:-1].isdigit()
+        return {"MaxCapacity": float(number * int(kind[2:-1]))} if is_known else {}
 
 
 class Jobs:

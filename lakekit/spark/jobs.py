@@ -6,12 +6,16 @@ A table that fails does not stop its neighbours; the job fails when all are done
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
 
 from lakekit import layout
+from lakekit.config.prices import glue_cost
+from lakekit.config.workers import Workers
 from lakekit.contract.contract import Contract
 from lakekit.documents import Document
 from lakekit.errors import LakekitError, TableBusyError, TerminalError
@@ -29,6 +33,7 @@ from lakekit.steps.jobs import (
     MaintainTablesResult,
     MergeScd2Result,
 )
+from lakekit.table_properties import COST_USD, DPU_SECONDS
 
 log = logging.getLogger(__name__)
 # Each table is a chain of small Spark jobs with the driver's own work in between.
@@ -62,6 +67,9 @@ def merge_tables(
     no Spark, cannot measure it.
     """
     keep = _Keeper(store, arguments, "merge_scd2", clock)
+    plan_of_run = read_plan(store, arguments.run_id)
+    plans = [plan for plan in plan_of_run.tables if plan.batches]
+    use = partial(_use, plan_of_run.workers, min(len(plans), TABLES_AT_ONCE), clock(), clock)
 
     def merge(session: SparkSession, plan: TablePlan) -> MergeScd2Result:
         table = _identifier(arguments, plan.table)
@@ -73,15 +81,25 @@ def merge_tables(
         merged_before = {each.run_id for each in done.merges}
         left = [each for each in plan.batches if each.run_id not in merged_before]
         for landings in passes(plan.contract, left):
-            for merged in merge_landings(session, plan.contract, landings, table, staging=staging):
+            for merged in merge_landings(
+                session, plan.contract, landings, table, staging=staging, use=use
+            ):
                 done = done.model_copy(update={"merges": (*done.merges, *merged)})
                 keep(plan.table, done)
         maintain = wants_maintenance(session, plan.contract, table, now=clock())
         seconds = (clock() - began).total_seconds()
         return done.model_copy(update={"maintain": maintain, "seconds": seconds})
 
-    plans = [plan for plan in read_plan(store, arguments.run_id).tables if plan.batches]
     _each(spark, [(plan.table, plan) for plan in plans], merge, keep)
+
+
+def _use(workers: Workers | None, tables: int, began: datetime, clock: Clock) -> dict[str, str]:
+    """Return the snapshot properties of what one of some tables side by side has used so far."""
+    if workers is None:
+        return {}
+    used = (clock() - began).total_seconds() * workers.dpus / tables
+    cost = glue_cost(used, workers.execution_class)
+    return {DPU_SECONDS: f"{used:.1f}", COST_USD: f"{cost:.6f}"}
 
 
 def maintain_tables(

@@ -22,7 +22,7 @@ from lakekit.spark.iceberg.table import change_properties
 from lakekit.spark.journal import Journal
 from lakekit.spark.plan.append import plan_append
 from lakekit.spark.plan.plan import Plan, plan_merge
-from lakekit.spark.run import MergeRun, NoPassError, no_table, read_state
+from lakekit.spark.run import MergeRun, NoPassError, Use, no_table, read_state
 from lakekit.spark.schema.create_tables import create_or_evolve
 from lakekit.spark.session.session import session_settings, steady
 from lakekit.spark.session.staging import drop_staging, staging_of_run
@@ -66,7 +66,7 @@ def merge_scd2(
     return _merge(target, batch)
 
 
-def merge_landings(
+def merge_landings(  # noqa: PLR0913  options by name
     spark: SparkSession,
     contract: Contract,
     landings: Sequence[Batch],
@@ -74,6 +74,7 @@ def merge_landings(
     *,
     staging: str,
     tuning: Tuning | None = None,
+    use: Use = dict,
 ) -> Iterator[list[MergeResult]]:
     """Merge landings of a table in one pass if that is possible, else one after the other.
 
@@ -84,6 +85,7 @@ def merge_landings(
         table: See `merge_scd2`.
         staging: See `merge_scd2`.
         tuning: See `merge_scd2`.
+        use: Returns the snapshot properties of what has been used so far.
 
     Yields:
         After each commit its results, one for each landing. The first one of a pass has the metrics
@@ -92,7 +94,7 @@ def merge_landings(
     Raises:
         LakekitError: As `merge_scd2`, of the first landing that cannot be merged.
     """
-    target = _Target(spark, contract, table, staging, tuning or Tuning())
+    target = _Target(spark, contract, table, staging, tuning or Tuning(), use)
     if len(landings) > 1:
         try:
             yield _merge_pass(target, landings)
@@ -113,6 +115,7 @@ class _Target:
     table: str
     staging: str
     tuning: Tuning
+    use: Use = dict
 
 
 def _merge_pass(target: _Target, landings: Sequence[Batch]) -> list[MergeResult]:
@@ -157,7 +160,9 @@ def _attempt(target: _Target, batch: Batch, landings: tuple[Batch, ...]) -> Merg
         return None
     tuning = target.tuning
     state = read_state(spark, contract, table, tuning) if exists else no_table(spark, contract)
-    run = MergeRun(spark, contract, batch, table, target.staging, state, tuning, landings)
+    run = MergeRun(
+        spark, contract, batch, table, target.staging, state, tuning, landings, target.use
+    )
     _refuse_pass(run, published, baseline)
     if batch.run_id in published:
         # A rebuild may have published it after it had crashed.

@@ -1,6 +1,6 @@
 """One run into one table: the run as a value, and the table as the run found it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column as Expression
@@ -22,6 +22,8 @@ from lakekit.sql.identifiers import ntz_literal, quote, quote_table
 from lakekit.sql.line_hash import parse_fingerprint
 from lakekit.sql.tables import control_ddl, first_properties, marks
 from lakekit.table_properties import line_digests
+
+Use = Callable[[], Mapping[str, str]]
 
 
 class NoPassError(Exception):
@@ -109,7 +111,8 @@ class MergeRun:
     """One run into one table.
 
     table: its identifier. staging: folder for the change set, an address that Spark writes.
-    landings: those that the run merges in one pass; empty if it is that of one alone.
+    landings: those that the run merges in one pass; empty if it is that of one alone. use: returns
+    the snapshot properties of what the run has used so far.
     """
 
     spark: SparkSession
@@ -120,6 +123,7 @@ class MergeRun:
     state: TableState
     tuning: Tuning = field(default_factory=Tuning)
     landings: tuple[Batch, ...] = ()
+    use: Use = dict
 
     @property
     def keys(self) -> list[Expression]:

@@ -37,13 +37,16 @@ class MergeScd2(CreateTables):
 class MergeScd2Result(Document):
     """What the batches of one table did, in their order, and whether it wants maintenance.
 
-    seconds: how long it took, on its own among the tables of the job.
+    seconds: how long it took, on its own among the tables of the job. dpu_seconds, cost_usd: its
+    share of what the jobs of the run have used, which CompleteRun adds.
     """
 
     table: Name
     merges: tuple[MergeResult, ...]
     maintain: bool = False
     seconds: float = 0
+    dpu_seconds: float = 0
+    cost_usd: float = 0
 
 
 class HoldsLease(CreateTables):

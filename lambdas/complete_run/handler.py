@@ -16,8 +16,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = CompleteRun.from_event(event)
     settings = read_settings()
     catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
-    announce = Announcer(
-        settings.database, client("events"), run_use(settings.load_jobs, client("glue")),
-        per_table=settings.table_metrics,
-    )  # fmt: skip
-    return complete_run(step, settings.flow, catalog, announce).to_event()
+    announce = Announcer(settings.database, client("events"), per_table=settings.table_metrics)
+    use_of = run_use(settings.load_jobs, client("glue"))
+    return complete_run(step, settings.flow, catalog, announce, use_of).to_event()

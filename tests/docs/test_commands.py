@@ -1,5 +1,6 @@
 """Every command in the documentation exists, with its options."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -31,6 +32,8 @@ def parse(command: str) -> None:
         if not hasattr(found, "commands"):
             return
         rest = [*context._protected_args, *context.args]
+        if not rest and found.invoke_without_command:
+            return
         _, command_line, arguments = found.resolve_command(context, rest)
 
 
@@ -116,6 +119,7 @@ def test_every_command_and_target_is_documented() -> None:
         "sandbox run",
         "sandbox rebuild",
         "runs",
+        "runs watch",
         "landings",
         "status",
         "approve",
@@ -123,3 +127,28 @@ def test_every_command_and_target_is_documented() -> None:
         "retry",
     ):
         assert f"lakekit {name}" in documented
+
+
+def helps() -> list[tuple[str, str]]:
+    """Return each command with its help as it is written."""
+    found: list[tuple[str, str]] = []
+    left: list[tuple[str, Any]] = [("lakekit", typer.main.get_command(app))]
+    while left:
+        name, command = left.pop()
+        found.append((name, inspect.cleandoc(command.help or "")))
+        left += [
+            (f"{name} {word}", each) for word, each in getattr(command, "commands", {}).items()
+        ]
+    return sorted(found)
+
+
+@pytest.mark.parametrize(("name", "text"), helps())
+def test_the_examples_of_a_help_fit_a_terminal_and_can_be_copied(name: str, text: str) -> None:
+    examples = re.findall(r"^Example:\s+(lakekit .+?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+
+    for line in text.split("\n"):
+        if "lakekit " in line or line.startswith("  --"):
+            assert len(line) <= 78, line
+    for example in examples:
+        assert example.startswith(name)
+        parse(example.replace("\\\n", " "))

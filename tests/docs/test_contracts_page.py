@@ -107,7 +107,7 @@ def test_the_properties_of_tables_and_snapshots_are_described_and_no_others() ->
     names |= {each for each in values if isinstance(each, str) and each.startswith("lakekit.")}
     names.discard(table_properties.__name__)
 
-    assert len(names) == 10
+    assert len(names) == 12
     assert set(re.findall(r"`(lakekit\.[\w-]+)`", PROPERTIES)) == names
     [contract] = [line for line in PROPERTIES.splitlines() if "| `lakekit.contract`" in line]
     assert set(re.findall("`(\\w+)`", contract)) == set(ContractProperty.model_fields)

@@ -24,7 +24,8 @@ WORDS = re.compile(
 ALLOWED = {
     "verdict": (
         "lakekit/landing/census.py", "lakekit/landing/validate.py", "lakekit/layout.py",
-        "lakekit/runs/", "tests/golden/", "tests/unit/runs/",
+        "lakekit/operate/run_report.py", "lakekit/runs/", "tests/golden/", "tests/unit/operate/",
+        "tests/unit/runs/",
     ),
     "evidence": (
         "lakekit/errors.py", "lakekit/replay/merged_runs.py", "lakekit/runs/complete_run.py",

@@ -18,7 +18,7 @@ from lakekit.landing.index import Blocked
 from lakekit.landing.mark import Mark
 from lakekit.landing.watermark import Watermark
 from lakekit.landing.writer import Manifest, Part, Progress, Request
-from lakekit.local.files import LandedFile
+from lakekit.local.files import ConvertedFile, LandedFile
 from lakekit.local.landing import LandedRun
 from lakekit.runs.documents import (
     Claim,
@@ -272,7 +272,10 @@ DOCUMENTS: tuple[Document, ...] = (
     Calls(taken=42),
     SupersededLandings(table="orders", landings=(Superseded(manifest=OLDER, by=KEY),)),
     CreateTablesResult(table="orders", created=True, changes=("ALTER TABLE …",)),
-    MergeScd2Result(table="orders", merges=(MERGED,), maintain=True, seconds=12.5),
+    MergeScd2Result(
+        table="orders", merges=(MERGED,), maintain=True, seconds=12.5, dpu_seconds=120,
+        cost_usd=0.014667,
+    ),
     MaintainTablesResult(
         table="orders", busy="held by r-2",
         maintained=(
@@ -297,7 +300,12 @@ DOCUMENTS: tuple[Document, ...] = (
     WATERMARK,
     LandedRun(
         contract="contract: orders", batch=BATCH, merged=True,
-        files=(LandedFile(name="0.ndjson", received_as="a.ndjson", bytes=3, sha256="b" * 64),),
+        files=(
+            LandedFile(
+                name="0.csv", received_as="a.csv", bytes=3, sha256="b" * 64,
+                converted=ConvertedFile(name="0.ndjson.gz", bytes=4, sha256="c" * 64),
+            ),
+        ),
     ),
 )  # fmt: skip
 

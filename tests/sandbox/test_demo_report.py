@@ -11,9 +11,9 @@ from rich.console import Console, RenderableType
 from examples.airports.server import RELEASES
 from lakekit.batch import MergeResult
 from lakekit.cli import demo, report
-from lakekit.cli.history import History, Visit
-from lakekit.cli.live import shown as visits_shown
 from lakekit.cli.readers import Counts
+from lakekit.cli.watch.history import History, Visit
+from lakekit.cli.watch.live import shown as visits_shown
 
 
 def shown(renderable: RenderableType) -> str:
@@ -66,8 +66,8 @@ def test_the_demo_shows_tasks_and_not_what_leads_from_one_to_the_next() -> None:
     visits = [Visit(state=kind, kind=kind, entered=datetime.min) for kind in kinds]
     history = History(logs=Path(), visits=visits)
 
-    assert [visit.kind for visit in visits_shown(history, brief=True)] == ["Task", "Task"]
-    assert visits_shown(history, brief=False) == visits
+    assert [visit.kind for visit in visits_shown(history, verbose=False)] == ["Task", "Task"]
+    assert visits_shown(history, verbose=True) == visits
 
 
 def test_the_true_numbers_agree_with_each_other() -> None:

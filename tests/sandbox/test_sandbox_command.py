@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,18 +26,29 @@ def test_run_shows_each_state_with_its_time_and_maintenance_follows(world, sandb
     world.serve([{"id": 1, "city": "here"}])
 
     loaded = run("load_source", "--source", world.source, *DAY, "--endpoint", sandbox.endpoint)
+    again = run(
+        "load_source", "--source", world.source, *DAY, "--verbose", "--endpoint", sandbox.endpoint
+    )
     kept = run(
         "maintain_tables", "--source", world.source, "--json", "--endpoint", sandbox.endpoint
     )
 
     assert loaded.returncode == 0, loaded.stdout + loaded.stderr
-    lines = [line.split() for line in loaded.stdout.splitlines()]
-    assert [line[:2] for line in lines][:2] == [["done", "Begin"], ["done", "StartRun"]]
-    assert ["done", "MergeScd2"] in [line[:2] for line in lines]
-    assert lines[-1][:2] == ["done", "Done"]
-    assert all(line[3] == "s" for line in lines)
+    states = re.findall(r"^done +(\w+) +[\d.]+ s", loaded.stdout, re.MULTILINE)
+    assert states == [
+        "StartRun", "ExtractPages", "ClaimLandings", "ValidateLanding", "PlanTables",
+        "CreateTables", "MergeScd2", "CompleteRun",
+    ]  # fmt: skip
+    table = world.table
+    assert f"{table}: 1 page with 1 row landed" in loaded.stdout
+    assert f"{table}: created; opened 1, closed 0, unchanged 0" in loaded.stdout
+    assert re.search(r"  [\d.]+ s, \d+ DPU seconds, \$0\.\d{4}; snapshot \d+", loaded.stdout)
+    assert re.search(r"^run \S+: done in \d.+ s$", loaded.stdout, re.MULTILINE)
+    assert re.search(r"^done +Begin", again.stdout, re.MULTILINE)
+    assert "no table has changed" in again.stdout
     assert kept.returncode == 0, kept.stderr
     assert json.loads(kept.stdout)["status"] == "SUCCEEDED"
+    assert f"{table}: healthy, nothing to do" in kept.stderr
     assert "MaintainTables" in kept.stderr
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lakekit.cli import live
-from lakekit.cli.history import History
-from lakekit.sandbox import Execution, Outcome
+from lakekit.cli.watch import live
+from lakekit.cli.watch.history import History
+from lakekit.ports import ExecutionDetails
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ARN = "arn:aws:lambda:eu-west-1:1:function:fetch:7"
@@ -81,30 +81,48 @@ def test_a_caught_failure_ends_its_state_and_shows_the_jobs_error_and_log():
 
 
 class Ended:
-    """A connection to an execution that has ended."""
+    """An execution that has ended."""
 
-    folder = Path("/")
+    def status(self, name):
+        return "FAILED"
 
-    def client(self, service):
-        return self
+    def events(self, name):
+        return CAUGHT
 
-    def describe_execution(self, **_):
-        return {"status": "FAILED"}
-
-    def get_execution_history(self, **_):
-        return {"events": CAUGHT}
-
-    def wait(self, execution):
-        return Outcome("FAILED", error="States.TaskFailed", cause="{}")
+    def details(self, name):
+        return ExecutionDetails({}, "States.TaskFailed", "{}")
 
 
 def test_the_view_shows_states_error_cause_and_log_on_a_terminal_and_without():
     for terminal in (True, False):
         console = Console(record=True, force_terminal=terminal, width=90)
 
-        outcome = live.watch(Ended(), Execution("arn", "name"), console=console)
+        outcome = live.watch(live.Watched(Ended(), "name", logs=Path("/")), console=console)
 
         text = console.export_text()
-        assert outcome.status == "FAILED"
+        assert (outcome.status, outcome.seconds) == ("FAILED", 7)
         for part in ("Merge", "Record", "FAILED: States.TaskFailed", "E: no", "log: /logs/j"):
             assert part in text
+
+
+class AtWork(Ended):
+    """An execution that ends when it is looked at for the third time."""
+
+    looks = 0
+
+    def status(self, name):
+        self.looks += 1
+        return "RUNNING" if self.looks < 3 else "SUCCEEDED"
+
+    def events(self, name):
+        return RETRIED
+
+
+def test_the_view_says_how_far_a_run_is_once_and_on_a_terminal_below_its_states():
+    for terminal in (True, False):
+        console = Console(record=True, force_terminal=terminal, width=80)
+        watched = live.Watched(AtWork(), "name", lambda: ["extracting people: 3 pages"], None, 0)
+
+        assert live.watch(watched, console=console).status == "SUCCEEDED"
+
+        assert terminal or console.export_text().count("extracting people: 3 pages") == 1

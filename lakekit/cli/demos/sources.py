@@ -17,10 +17,11 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from lakekit.aws.executions import Executions
 from lakekit.cli import report
-from lakekit.cli.live import watch
 from lakekit.cli.output import lines
 from lakekit.cli.readers import count_with_pyiceberg, open_table
+from lakekit.cli.watch.live import Watched, watch
 from lakekit.layout import result_key, watermark_key
 from lakekit.project import product
 from lakekit.sandbox import Sandbox, SandboxError
@@ -216,7 +217,9 @@ def _finish(
     console: Console, sandbox: Connection, execution: Execution, table: str, load: Load
 ) -> None:
     """Show a run to its end, and check what came of it."""
-    outcome = watch(sandbox, execution, console=console, brief=True)
+    machine = Executions(sandbox.names["machines"]["load_source"], sandbox.client("stepfunctions"))
+    watched = Watched(machine, execution.name, logs=sandbox.folder / "logs")
+    outcome = watch(watched, console=console)
     if outcome.status != "SUCCEEDED":
         raise DemoError(f"{load.title} ended as {outcome.status}")
     result = MergeScd2Result.model_validate(

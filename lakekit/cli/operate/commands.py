@@ -1,7 +1,7 @@
 """`lakekit runs`, `landings`, `status`, `approve`, `reject` and `retry`."""
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,6 +15,7 @@ from lakekit.cli.operate.places import (
     SourceOption,
     here,
     opened,
+    where_option,
 )
 from lakekit.cli.output import say, show
 from lakekit.cli.sandbox import FOLDER, Data
@@ -33,6 +34,9 @@ from lakekit.operate.runs import RecentRun, recent_runs
 from lakekit.operate.status import TableStatus, table_status
 from lakekit.values import to_json
 
+if TYPE_CHECKING:
+    from lakekit.aws.place import Place
+
 Shown = TypeVar("Shown", bound=Model)
 LandingArgument = Annotated[
     list[str],
@@ -44,7 +48,8 @@ OptionalLanding = Annotated[
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is kept with the landing.")]
 
 
-def runs(
+def runs(  # noqa: PLR0913, PLR0917  each is an option
+    context: typer.Context,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     source: SourceOption = None,
@@ -54,14 +59,65 @@ def runs(
 ) -> None:
     """Show recent runs, the newest first: how each ended, how long it took, its tables.
 
+    `lakekit runs watch` shows one of them, with what came of it.
+
     Runs of one source are looked for among the newest 1,000.
 
     Example: lakekit runs --source shop_api --environment prod
     """
+    if context.invoked_subcommand:
+        return
     with opened(environment, sandbox, data) as place:
         store, now = place.flow.store, place.flow.clock()
         found = recent_runs(store, place.log, now, limit=limit, source=source)
     show_all(RecentRun, found, texts.runs_text, form)
+
+
+def watch(  # noqa: PLR0913, PLR0917  each is an option
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="Its id, instead of the newest.")
+    ] = None,
+    environment: EnvironmentOption = None,
+    sandbox: SandboxOption = False,
+    source: SourceOption = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show all states.")] = False,
+    as_json: JsonOption = False,
+    data: Data = FOLDER,
+) -> None:
+    """Watch a run until its end, and show what came of it; one that has ended at once.
+
+    The exit code is 1 if it fails. Ctrl-C ends the watching, not the run.
+
+    Example: lakekit runs watch --source shop_api --environment prod
+    """
+    from lakekit.cli.watch.show import machine_of, show_run  # noqa: PLC0415  boto3 takes its time
+
+    if run and source:
+        raise InvalidStepInputError("give a RUN or --source, not both")
+    with opened(environment, sandbox, data) as place:
+        name = run.rpartition(":")[2] if run else _newest(place, source)
+        found = show_run(
+            place,
+            machine_of(place, name),
+            name,
+            where=where_option(environment, data),
+            as_json=as_json,
+            verbose=verbose,
+            logs=None if environment else data / "logs",
+        )
+    if as_json:
+        say(to_json(found))
+    if found["status"] != "SUCCEEDED":
+        raise typer.Exit(1)
+
+
+def _newest(place: "Place", source: str | None) -> str:
+    """Return the newest run; one that is at work first."""
+    found = recent_runs(place.flow.store, place.log, place.flow.clock(), limit=20, source=source)
+    if not found:
+        raise InvalidStepInputError("there are no runs" + (f" of {source}" if source else ""))
+    running = [each for each in found if each.outcome == "running"]
+    return (running or found)[0].run_id
 
 
 def landings(  # noqa: PLR0913, PLR0917  each is an option
@@ -93,9 +149,7 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
         store = place.flow.store
         if landing:
             one = describe_landing(store, find_landing(store, landing))
-            where = (
-                f"--environment {environment}" if environment else "--sandbox" if sandbox else ""
-            )
+            where = where_option(environment, data) if environment or sandbox else ""
             show_all(Landing, [one], lambda _: texts.landing_text(one, where), form)
             return
         found = [*waiting_landings(store, states, source)]
@@ -126,12 +180,13 @@ def approve(
     as_json: JsonOption = False,
     data: Data = FOLDER,
 ) -> None:
-    """Let one landing pass the guards against mass deletes and rejected records.
+    r"""Let one landing pass the guards against mass deletes and rejected records.
 
     Then a run starts that merges it. Other landings are guarded as before.
 
-    Example: lakekit approve customers 20260101_060000 --reason "shops were closed"
-    --environment prod
+    Example:
+    lakekit approve customers 20260101_060000 --reason "shops were closed" \
+      --environment prod
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)
@@ -150,12 +205,13 @@ def reject(
     as_json: JsonOption = False,
     data: Data = FOLDER,
 ) -> None:
-    """Never merge a landing. Its objects stay.
+    r"""Never merge a landing. Its objects stay.
 
     If others waited for it, a run starts that merges them.
 
-    Example: lakekit reject customers 20260101_060000 --reason "half a file"
-    --environment prod
+    Example:
+    lakekit reject customers 20260101_060000 --reason "half a file" \
+      --environment prod
     """
     with opened(environment, sandbox, data) as place:
         manifest = find_landing(place.flow.store, landing)
@@ -186,7 +242,11 @@ def retry(
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (runs, landings, status, approve, reject, retry, backfill):
+    group = typer.Typer()
+    group.callback(invoke_without_command=True)(runs)
+    group.command()(watch)
+    app.add_typer(group, name="runs")
+    for command in (landings, status, approve, reject, retry, backfill):
         app.command()(command)
 
 

@@ -4,12 +4,13 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
 from lakekit.cli.project import place
+from lakekit.cli.sandbox import FOLDER as SANDBOX_FOLDER
 from lakekit.cli.sandbox import connect
 from lakekit.config.environment import Environment, environment_names, load_environment
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
@@ -56,7 +57,16 @@ def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Plac
     if sandbox == (environment is not None):
         raise InvalidStepInputError("give --environment NAME or --sandbox")
     with aws_faults(environment or "sandbox"):
-        yield _sandbox(data) if environment is None else _environment(environment)
+        yield (
+            sandbox_place(connect(None, data)) if environment is None else _environment(environment)
+        )
+
+
+def where_option(environment: str | None, data: Path) -> str:
+    """Return the options by which a command names a place again."""
+    if environment:
+        return f"--environment {environment}"
+    return "--sandbox" if data == SANDBOX_FOLDER else f"--sandbox --data {data}"
 
 
 def here(environment: str | None, sandbox: bool) -> bool:
@@ -118,8 +128,8 @@ def _environment(name: str) -> "Place":
     return open_environment(environment)
 
 
-def _sandbox(data: Path) -> "Place":
-    connection = connect(None, data)
+def sandbox_place(connection: Any) -> "Place":
+    """Return the sandbox of a connection."""
     from lakekit.aws.place import place_of  # noqa: PLC0415  boto3 takes its time
 
     names = connection.names

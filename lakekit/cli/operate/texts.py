@@ -62,9 +62,9 @@ def decided_text(decided: Decided, *, here: bool = False) -> str:
         after = (
             "within 15 minutes of its end" if owner == layout.REBUILD_OWNER else "when it has ended"
         )
-        lines += _wrapped(f"{table} is held by {_owner(owner)}; a run starts {after}")
+        lines += wrapped(f"{table} is held by {_owner(owner)}; a run starts {after}")
     if decided.started:
-        lines += _wrapped(f"started run {decided.started}")
+        lines += wrapped(f"started run {decided.started}")
     if here:
         lines.append("`lakekit run` of the source takes up what is pending")
     elif not decided.started and not decided.held_by:
@@ -77,9 +77,9 @@ def _run(run: RecentRun) -> Iterator[str]:
     yield f"{_time(run.started_at)}  {run.outcome:<9}  {took}  {run.source or 'unknown source'}"
     yield f"  {run.run_id}"
     if run.tables:
-        yield from _wrapped(", ".join(f"{name} ({n})" for name, n in run.tables.items()), "  ")
+        yield from wrapped(", ".join(f"{name} ({n})" for name, n in run.tables.items()), "  ")
     if run.error:
-        yield from _wrapped(f"{run.error}: {_short(run.cause or '')}", "  ")
+        yield from wrapped(f"{run.error}: {_short(run.cause or '')}", "  ")
 
 
 def _waiting(landing: Waiting) -> Iterator[str]:
@@ -89,25 +89,25 @@ def _waiting(landing: Waiting) -> Iterator[str]:
 
 
 def _reason(reason: Reason, cause: str) -> Iterator[str]:
-    yield from _wrapped(f"{reason.error}: {cause}", "  ")
+    yield from wrapped(f"{reason.error}: {cause}", "  ")
     found = f"found by {reason.run_id} at" if reason.run_id else "found at"
-    yield from _wrapped(f"{found} {_time(reason.blocked_at)}", "  ")
+    yield from wrapped(f"{found} {_time(reason.blocked_at)}", "  ")
 
 
 def _landing(landing: Landing) -> Iterator[str]:
     yield f"{landing.state}  {landing.table} {landing.time}  of {landing.source}"
     yield f"  {landing.manifest}"
     if landing.fault:
-        yield from _wrapped(landing.fault, "  ")
+        yield from wrapped(landing.fault, "  ")
     else:
         content = f"{landing.rows:,} rows, {landing.bytes:,} bytes, {landing.extract} extract"
-        yield from _wrapped(f"{content}, landed by {landing.run_id}", "  ")
+        yield from wrapped(f"{content}, landed by {landing.run_id}", "  ")
     if landing.blocked:
         yield from _reason(landing.blocked, landing.blocked.cause)
     yield from _decision("approved", landing.approval)
     yield from _decision("rejected", landing.rejection)
     if landing.completed_by is not None:
-        yield from _wrapped(f"merged or superseded in run {landing.completed_by}", "  ")
+        yield from wrapped(f"merged or superseded in run {landing.completed_by}", "  ")
     yield from (f"  {each}" for each in landing.objects)
 
 
@@ -115,19 +115,19 @@ def _watermark(found: TableWatermark) -> Iterator[str]:
     yield f"{found.source}.{found.table}  {found.value}"
     kind = f"{found.type} of {found.by}" if found.by.startswith("$") else "windows of time"
     if not found.is_stored:
-        yield from _wrapped(f"{kind}, the start of its contract: no landing is complete", "  ")
+        yield from wrapped(f"{kind}, the start of its contract: no landing is complete", "  ")
     elif found.changed_at:
         why = f"set by {found.set_by}" if found.set_by else f"reached by {found.reached_by}"
-        yield from _wrapped(f"{found.stored_as or kind}, {why} at {_time(found.changed_at)}", "  ")
+        yield from wrapped(f"{found.stored_as or kind}, {why} at {_time(found.changed_at)}", "  ")
     if found.stored_as:
-        yield from _wrapped(f"the contract has {kind}: set where it begins", "  ")
+        yield from wrapped(f"the contract has {kind}: set where it begins", "  ")
 
 
 def _decision(word: str, decision: Decision | None) -> Iterator[str]:
     if decision:
         by = f" by {decision.decided_by}" if decision.decided_by else ""
         text = f"{word}{by} at {_time(decision.decided_at)}: {decision.reason}"
-        yield from _wrapped(text, "  ")
+        yield from wrapped(text, "  ")
 
 
 def _choices(landing: Landing, where: str) -> Iterator[str]:
@@ -155,11 +155,11 @@ def _table(table: TableStatus) -> Iterator[str]:
         again = f"next try after {_time(table.next_try)}" if table.next_try else "tried at once"
         found.append(f"failed {table.failures} times in a row; {again}")
     if not found:
-        yield from _wrapped(f"{name}  nothing waits; newest complete: {newest}")
+        yield from wrapped(f"{name}  nothing waits; newest complete: {newest}")
         return
     yield name
     for each in (*found, f"newest complete: {newest}"):
-        yield from _wrapped(each, "  ")
+        yield from wrapped(each, "  ")
 
 
 def _owner(owner: str) -> str:
@@ -178,7 +178,8 @@ def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S}"
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Return a text in lines for 80 columns, its words unbroken."""
     return textwrap.wrap(
         text, WIDTH, initial_indent=indent, subsequent_indent=indent or "  ",
         break_long_words=False, break_on_hyphens=False,

@@ -121,10 +121,11 @@ def changes(  # noqa: PLR0913, PLR0917  each is an option
     limit: LimitOption = None,
     data: Data = FOLDER,
 ) -> None:
-    """Show what was inserted, updated and deleted between two times: old → new.
+    r"""Show what was inserted, updated and deleted between two times: old → new.
 
-    Example: lakekit changes airports 2025-01-01T00:00:00Z 2026-01-01T00:00:00Z
-    --warehouse warehouse
+    Example:
+    lakekit changes airports 2025-01-01T00:00:00Z 2026-01-01T00:00:00Z \
+      --warehouse warehouse
     """
     after, until = parse_time("FROM", start), parse_time("TO", end)
     refuse_reversed(after, until)

@@ -64,6 +64,8 @@ def _writer(run: MergeRun, branch: str, rows: DataFrame) -> DataFrameWriterV2:
     if run.landings:
         names = json.dumps([landing.run_id for landing in run.landings])
         writer = writer.option(f"snapshot-property.{RUN_IDS}", names)
+    for name, value in run.use().items():
+        writer = writer.option(f"snapshot-property.{name}", value)
     return writer.option(f"snapshot-property.{EXTRACTION_TIME}", iso(run.batch))
 
 

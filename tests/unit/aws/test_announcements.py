@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lakekit.aws.announcements import Announcer
-from lakekit.aws.job_runs import JobUse
 from lakekit.errors import StorageUnavailableError
 from lakekit.runs.complete_run import TableLoaded
 from tests.unit.aws.conftest import Stubs
@@ -15,9 +14,8 @@ Json = dict[str, Any]
 LOADED = TableLoaded(
     table="orders", run_id="r", source="shop", snapshot_id=2, opened=3, closed=1, unchanged=0,
     quarantined=4, rows=8, bytes=100, seconds=6, share=0.25, data_files=2, delete_files=1,
-    snapshots=5,
+    snapshots=5, dpu_seconds=120, cost_usd=0.015,
 )  # fmt: skip
-USE = JobUse(dpu_seconds=480, cost_usd=0.06)
 VALUES = {
     "VersionsOpened": 3, "VersionsClosed": 1, "RecordsRead": 8, "RecordsUnchanged": 0,
     "RecordsQuarantined": 4, "QuarantineRatio": 0.5, "BytesRead": 100, "MergeSeconds": 6,
@@ -26,12 +24,11 @@ VALUES = {
 
 
 def announcer(stubs: Stubs, *, per_table: bool = False) -> Announcer:
-    return Announcer("db", stubs["events"], {"r": USE}.__getitem__, per_table=per_table)
+    return Announcer("db", stubs["events"], per_table=per_table)
 
 
 def taken(stubs: Stubs) -> None:
-    detail = {"database": "db", **LOADED.model_dump(mode="json"), "dpu_seconds": 120.0,
-              "cost_usd": 0.015}  # fmt: skip
+    detail = {"database": "db", **LOADED.model_dump(mode="json")}
     entry = {"Source": "lakekit", "DetailType": "TableLoaded", "Detail": json.dumps(detail),
              "Resources": ["db.orders"]}  # fmt: skip
     stubs.answer("events", "put_events", {"FailedEntryCount": 0, "Entries": []}, Entries=[entry])

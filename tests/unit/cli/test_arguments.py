@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from lakekit.cli.arguments import make_batch, pair_runs, spread_inputs
+from lakekit.cli.arguments import make_batch, pair_runs, refuse_other_form, spread_inputs
 from lakekit.errors import InvalidStepInputError
 
 
@@ -50,11 +50,16 @@ def test_refuses_a_missing_file():
         make_batch("2026-01-01T00:00:00Z", ["/nowhere/x"], "full")
 
 
-def test_refuses_a_file_of_another_form_with_the_run_it_belongs_to(tmp_path):
-    packed = tmp_path / "day.ndjson"
+def test_refuses_a_folder_with_the_run_it_belongs_to(tmp_path):
+    with pytest.raises(InvalidStepInputError) as refused:
+        make_batch("2026-01-01T00:00:00Z", [str(tmp_path)], "full")
+
+    assert str(refused.value) == f"--at 2026-01-01T00:00:00Z --input {tmp_path}: is a folder"
+
+
+def test_refuses_keys_that_are_not_lines(tmp_path):
+    packed = tmp_path / "keys.ndjson"
     packed.write_bytes(gzip.compress(b"{}"))
 
-    for file, fault in ((packed, "is packed by gzip"), (tmp_path, "is a folder")):
-        with pytest.raises(InvalidStepInputError) as refused:
-            make_batch("2026-01-01T00:00:00Z", [str(file)], "full")
-        assert str(refused.value).startswith(f"--at 2026-01-01T00:00:00Z --input {file}: {fault}")
+    with pytest.raises(InvalidStepInputError, match=r"--keys .*keys\.ndjson: is packed by gzip"):
+        refuse_other_form("--keys", str(packed))

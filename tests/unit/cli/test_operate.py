@@ -124,7 +124,31 @@ def test_status_and_runs_fit_the_terminal(store: S3ObjectStore) -> None:
     assert value("status", "--source", "shop")[0]["blocked"] == 1
 
 
+def test_a_run_is_watched_to_its_end_and_shows_which_landing_waits(store: S3ObjectStore) -> None:
+    states: Any = boto3.client("stepfunctions", REGION)
+    machine = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:lakekit-dev-load_source"
+    arn = states.start_execution(stateMachineArn=machine, name="r", input='{"source": "shop"}')[
+        "executionArn"
+    ]
+    states.stop_execution(executionArn=arn, error="States.Timeout", cause="too long")
+
+    watched = call("runs", "watch", arn)
+    newest = call("runs", "watch", "--source", "shop", "--json")
+
+    assert watched.exit_code == newest.exit_code == 1
+    assert "ABORTED: " in watched.stdout
+    assert "orders: failed: TooManyDeletedError: orders: run r would" in watched.stdout
+    assert "  lakekit reject orders 20260101_120000 --environment dev --reason" in watched.stdout
+    assert "run r: stopped in " in watched.stdout
+    found = json.loads(newest.stdout)
+    assert (found["execution"], found["status"]) == ("r", "ABORTED")
+    assert found["report"]["tables"][0]["failed"]["error"] == "TooManyDeletedError"
+
+
 @pytest.mark.parametrize(("words", "environment", "error", "text"), [
+    (("runs", "watch", "x"), "dev", InvalidStepInputError, "there is no run x; lakekit runs lists"),
+    (("runs", "watch"), "dev", InvalidStepInputError, "there are no runs"),
+    (("runs", "watch", "r", "--source", "shop"), "dev", InvalidStepInputError, "not both"),
     (("landings",), "test", InvalidEnvironmentError, "no environment 'test'; there are dev, prod"),
     (("landings",), "prod", InvalidEnvironmentError, "account 999999999999, and the AWS"),
     (("approve", "x", "--reason", "y"), "dev", LakekitError, "there is no run x"),

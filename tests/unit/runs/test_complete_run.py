@@ -8,6 +8,7 @@ import pytest
 from lakekit import layout
 from lakekit.batch import MergeResult
 from lakekit.config.workers import Jobs
+from lakekit.ports import JobUse
 from lakekit.runs.complete_run import TableLoaded, complete_run, with_shares
 from lakekit.runs.documents import FailureRecord, LandingVerdict, Verdicts, read_document
 from lakekit.runs.next_run import Backoff, back_off, next_name
@@ -71,7 +72,10 @@ class Story:
     def complete(self, failure: Failure | None = None, **tables: Any) -> CompleteRunResult:
         both = {"orders": GOOD, "clients": GOOD}
         step = CompleteRun(run_id="r", source="shop", failure=failure)
-        return complete_run(step, self.world.flow, Catalog(**both | tables), self.announced.append)
+        return complete_run(
+            step, self.world.flow, Catalog(**both | tables), self.announced.append,
+            {"r": JobUse(480, 0.06)}.__getitem__,
+        )  # fmt: skip
 
     def completed(self) -> list[str]:
         return [key for key in self.keys if self._marker(key)]
@@ -431,6 +435,18 @@ def test_a_table_that_was_loaded_leaves_a_sign_for_the_sweeper(story: Story) -> 
 
     assert story.store.head(layout.loaded_key("shop", "orders")) is not None
     assert story.store.head(layout.loaded_key("shop", "clients")) is None
+
+
+def test_each_table_keeps_its_share_of_what_the_run_has_used(story: Story) -> None:
+    story.merged("orders")
+    story.merged("clients")
+    story.complete()
+
+    used = {(each.dpu_seconds, each.cost_usd) for each in story.announced}
+    key = layout.result_key("r", "merge_scd2", "orders")
+    kept = read_document(story.store, key, MergeScd2Result)
+    assert used == {(240.0, 0.03)}
+    assert (kept.dpu_seconds, kept.cost_usd, len(kept.merges)) == (240.0, 0.03, 1)
 
 
 def test_tables_share_what_a_run_costs_by_the_seconds_of_their_merges() -> None:

@@ -100,7 +100,7 @@ def test_stops_after_a_page_when_its_time_runs_low_and_goes_on_from_there() -> N
 
 def test_a_call_that_is_killed_costs_the_pages_since_its_last_checkpoint() -> None:
     story = Story(Api(4))
-    clock = iter([800, 700, 650, 600, 550])
+    clock = iter([800, 780, 760, 755, 750])
     story.api.faults[4] = MemoryError()  # type: ignore[assignment]
 
     with pytest.raises(MemoryError):

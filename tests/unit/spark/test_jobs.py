@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from lakekit import layout
 from lakekit.batch import Batch, MergeResult
+from lakekit.config.workers import Workers
 from lakekit.errors import LateExtractError
 from lakekit.runs.documents import FailureRecord, Plan, TablePlan, read_document, write_once
 from lakekit.spark import jobs
+from lakekit.spark.run import Use
 from lakekit.steps.jobs import MergeScd2, MergeScd2Result
 from tests.fakes import MemoryObjectStore
 from tests.unit.runs.kit import NOON, contract
@@ -48,7 +51,7 @@ def merge(
     write_once(store, layout.plan_key("r"), Plan(run_id="r", tables=(plan,)))
 
     def merge_landings(
-        _: Any, __: Any, landings: Sequence[Batch], table: str, *, staging: str
+        _: Any, __: Any, landings: Sequence[Batch], table: str, *, staging: str, use: Use
     ) -> Iterator[list[MergeResult]]:
         for batch in landings:
             assert batch.run_id not in refused
@@ -122,3 +125,13 @@ def test_records_nothing_of_a_table_whose_first_batch_fails(
     merge(store, monkeypatch, "a")
 
     assert store.head(RESULT) is None
+
+
+def test_a_snapshot_names_the_share_that_its_table_has_used_so_far() -> None:
+    workers = Workers(number=5, type="G.2X", execution_class="FLEX")
+    later = NOON + timedelta(seconds=36)
+
+    used = jobs._use(workers, 2, NOON, lambda: later)
+
+    assert used == {"lakekit.dpu-seconds": "180.0", "lakekit.cost-usd": "0.014500"}
+    assert jobs._use(None, 1, NOON, lambda: later) == {}

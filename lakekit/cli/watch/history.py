@@ -51,12 +51,18 @@ class Visit:
 class History:
     """What the events say so far."""
 
-    logs: Path
+    logs: Path | None = None
     visits: list[Visit] = field(default_factory=list)
     _entered: dict[int, Visit] = field(default_factory=dict)
+    _times: list[datetime] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """How long it took from its first event to its last."""
+        return (self._times[-1] - self._times[0]).total_seconds() if self._times else 0
 
     @classmethod
-    def read(cls, events: Iterable[Mapping[str, Any]], logs: Path) -> "History":
+    def read(cls, events: Iterable[Mapping[str, Any]], logs: Path | None = None) -> "History":
         """Return the visits of all states, in the order in which they began."""
         history = cls(logs)
         for event in sorted(events, key=lambda each: each["id"]):
@@ -65,6 +71,7 @@ class History:
 
     def _add(self, event: Mapping[str, Any]) -> None:
         kind, identity = event["type"], event["id"]
+        self._times.append(event["timestamp"])
         visit = self._entered.get(event.get("previousEventId", 0))
         if kind.endswith("StateEntered"):
             _end(visit, event["timestamp"])
@@ -98,9 +105,9 @@ class History:
         visit.recovered = False
         visit.error = details.get("error", "States.Timeout")
         visit.cause, log = explain(details.get("cause", ""))
-        if log:
+        if log and self.logs:
             visit.log = log
-        elif visit.function:
+        elif visit.function and self.logs:
             visit.log = self.logs / "functions" / f"{visit.function}.log"
 
 
