@@ -104,6 +104,8 @@ def secrets(of: Account) -> Iterator[Answer]:
 def origins(of: Account) -> Iterator[Answer]:
     """Whether each source's origin can be connected to from this machine."""
     for source in of.sources:
+        if not source.base_url:  # files alone
+            continue
         parts = urlsplit(source.base_url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         try:
