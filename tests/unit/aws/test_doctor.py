@@ -137,6 +137,12 @@ def test_an_origin_must_take_a_connection(session: Any) -> None:
     assert closed.text == "Connection refused"
 
 
+def test_a_source_of_files_alone_is_not_connected_to(session: Any) -> None:
+    files = Source.model_validate({"source": "files"})
+
+    assert ask("origins", account(session, sources=(files,))) == []
+
+
 @pytest.mark.parametrize(
     ("decides", "state"), [("IAM_ALLOWED_PRINCIPALS", "ok"), (None, "warning")]
 )
