@@ -10,19 +10,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.error import URLError
 
 import typer
 from rich.console import Console
 
-from lakekit.cli.arguments import parse_time
 from lakekit.cli.output import say
 from lakekit.errors import InvalidStepInputError
-from lakekit.values import to_json
+from lakekit.values import parse_time, to_json
+from lakekit.warehouse.places import SANDBOX, STATE, connect
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
-FOLDER = Path("build/sandbox")
-STATE = "state.json"
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
 Endpoint = Annotated[str | None, typer.Option(help="Address of a sandbox started elsewhere.")]
 
@@ -33,7 +30,7 @@ def up(
     cold: Annotated[
         bool, typer.Option("--cold", help="Start a new Spark for every job run.")
     ] = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
     base_url: Annotated[
         list[str] | None, typer.Option(help="source=URL: read a source from another address.")
     ] = None,
@@ -87,7 +84,7 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     endpoint: Endpoint = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Run a state machine in the sandbox and watch it.
 
@@ -147,26 +144,6 @@ def _keep(sandbox: Any, state: Path) -> None:
             raise SandboxError(f"the sandbox ended; see {state.parent / 'logs' / 'server.log'}")
     finally:
         state.unlink(missing_ok=True)
-
-
-def connect(endpoint: str | None, data: Path) -> Any:
-    """Return a connection to the sandbox at an endpoint, or to the one whose state file is here.
-
-    Raises:
-        InvalidStepInputError: None runs there.
-    """
-    from lakekit.sandbox.connection import Connection, ask  # noqa: PLC0415
-
-    state = data / STATE
-    hint = "start one in another terminal: lakekit sandbox up"
-    if endpoint is None:
-        if not state.is_file():
-            raise InvalidStepInputError(f"no sandbox runs here ({state}); {hint}")
-        endpoint = json.loads(state.read_text())["endpoint"]
-    try:
-        return Connection(ask(str(endpoint)))
-    except (URLError, OSError, ValueError) as error:
-        raise InvalidStepInputError(f"no sandbox at {endpoint}: {error}; {hint}") from None
 
 
 def _greet(sandbox: Any) -> None:

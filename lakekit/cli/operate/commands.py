@@ -15,7 +15,7 @@ from lakekit.cli.operate.places import (
     opened,
 )
 from lakekit.cli.output import say, show
-from lakekit.cli.sandbox import FOLDER, Data
+from lakekit.cli.sandbox import Data
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
 from lakekit.operate.decide import Decided, approve_landing, reject_landing, retry_landings
@@ -30,6 +30,7 @@ from lakekit.operate.landings import (
 from lakekit.operate.runs import RecentRun, recent_runs
 from lakekit.operate.status import TableStatus, table_status
 from lakekit.values import to_json
+from lakekit.warehouse.places import SANDBOX
 
 Shown = TypeVar("Shown", bound=Model)
 LandingArgument = Annotated[
@@ -48,7 +49,7 @@ def runs(
     source: SourceOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 10,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show recent runs, the newest first: how each ended, how long it took, its tables.
 
@@ -74,7 +75,7 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
     ] = False,
     source: SourceOption = None,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show the landings that wait for a run or a person; or all that is known of one.
 
@@ -103,7 +104,7 @@ def status(
     sandbox: SandboxOption = False,
     source: SourceOption = None,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show of each table what waits, who holds it, when it is tried again, what it has.
 
@@ -120,7 +121,7 @@ def approve(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Let one landing pass the guards against mass deletes and rejected records.
 
@@ -140,7 +141,7 @@ def reject(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Never merge a landing. Its objects stay.
 
@@ -159,7 +160,7 @@ def retry(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Try a landing again, by the contract that is deployed now; of a run, all that wait.
 

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from lakekit.cli.sandbox import connect
-from lakekit.config.environment import (
-    FOLDER,
-    Environment,
-    environment_names,
-    load_environment,
-)
-from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
+from lakekit.errors import InvalidStepInputError
 from lakekit.models import Name
+from lakekit.warehouse.places import aws_faults, connect, known_environment
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
@@ -40,8 +34,6 @@ SourceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
 
-_MISSING = ("NoSuchBucket", "StateMachineDoesNotExist")
-
 
 @contextmanager
 def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Place"]:
@@ -55,40 +47,6 @@ def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Plac
         raise InvalidStepInputError("give --environment NAME or --sandbox")
     with aws_faults(environment or "sandbox"):
         yield _sandbox(data) if environment is None else _environment(environment)
-
-
-@contextmanager
-def aws_faults(place: str) -> Iterator[None]:
-    """Let what AWS refuses become one line.
-
-    Raises:
-        InvalidStepInputError: AWS refuses.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
-
-    try:
-        yield
-    except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        hint = "; is it deployed?" if code in _MISSING else ""
-        raise InvalidStepInputError(f"{place}: {error}{hint}") from None
-    except BotoCoreError as error:
-        raise InvalidStepInputError(
-            f"{place}: {error}; log in to AWS, or set AWS_PROFILE"
-        ) from None
-
-
-def known_environment(name: str) -> Environment:
-    """Return an environment by its file's name.
-
-    Raises:
-        InvalidEnvironmentError: There is no such file; the message names those that there are.
-    """
-    known = environment_names()
-    if name not in known:
-        there = f"there are {', '.join(known)}" if known else "call this in the project's folder"
-        raise InvalidEnvironmentError(f"{FOLDER} has no environment '{name}'; {there}")
-    return load_environment(name)
 
 
 def _environment(name: str) -> "Place":
