@@ -18,6 +18,7 @@ from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
+from lakekit.cli.exchange import commands as commands_exchange
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
@@ -79,6 +80,7 @@ commands_read.register(app)
 commands_operate.register(app)
 commands_cost.register(app)
 commands_doctor.register(app)
+commands_exchange.register(app)
 
 
 @contextmanager

@@ -23,13 +23,12 @@ from pyiceberg.types import BooleanType, NestedField, StringType, TimestampType
 from typer.testing import CliRunner
 
 from lakekit.cli.main import app
-from lakekit.cli.read import places
-from lakekit.warehouse import places as warehouse_places
 from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
 from lakekit.duckdb.reader import open_reader
 from lakekit.errors import InvalidStepInputError
 from lakekit.local.catalog import LocalCatalog
 from lakekit.sandbox.connection import Connection
+from lakekit.warehouse import places as warehouse_places
 from tests.tiers import long
 
 
