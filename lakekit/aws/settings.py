@@ -16,6 +16,7 @@ from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
+from lakekit.config.addresses import LineageTarget
 from lakekit.config.environment import EnvironmentName
 from lakekit.config.money import Pause
 from lakekit.config.schedule import Schedule
@@ -34,7 +35,7 @@ class Settings(Model):
 
     jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
-    schedule_group: the group of the sources' schedules.
+    lineage: where events of OpenLineage go. schedule_group: the group of the sources' schedules.
     config: folder of sources and contracts, if not the one next to the package.
     base_urls: addresses that replace those of the sources, by source.
     """
@@ -50,6 +51,7 @@ class Settings(Model):
     schedules: bool = True
     pause: Json[Pause] | None = None
     table_metrics: bool = False
+    lineage: Json[LineageTarget] | None = None
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
     config: Path | None = None

@@ -7,6 +7,7 @@ from lakekit.aws.catalog import GlueCatalog
 from lakekit.aws.job_runs import run_use
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logged_step
+from lakekit.aws.telemetry.lineage import RunLineage
 from lakekit.runs.complete_run import complete_run
 from lakekit.steps.functions import CompleteRun
 
@@ -20,4 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         settings.database, client("events"), run_use(settings.load_jobs, client("glue")),
         per_table=settings.table_metrics,
     )  # fmt: skip
-    return complete_run(step, settings.flow, catalog, announce).to_event()
+    lineage = RunLineage(settings, "complete_run", step.run_id)
+    result = complete_run(step, settings.flow, catalog, lineage.keeping(announce))
+    lineage.completed(result)
+    return result.to_event()
