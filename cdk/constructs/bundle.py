@@ -17,7 +17,7 @@ from cdk.constructs.locked import locked_file
 
 SOURCES = ("lakekit", "lambdas", "config")
 # The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
-LAPTOP = ("cli", "local", "operate", "sandbox")
+LAPTOP = ("cli", "exports", "local", "operate", "sandbox", "warehouse")
 PYTHON = "3.11"
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
 # The lock names all that is needed; what does not have the hash that it names is refused.

@@ -12,7 +12,7 @@ from lakekit.warehouse.rows import Rows, optional
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's, which people who see colours otherwise can tell apart.
+# Okabe and Ito's, which also differ for people who do not see all colours.
 _COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 _MOST_LINES, _MOST_LETTERS = 12, 24
 
