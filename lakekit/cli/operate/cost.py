@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from lakekit.cli.formats import FormatOption
-from lakekit.cli.operate.places import known_environment
+from lakekit.warehouse.places import known_environment
 from lakekit.cli.operate.texts import WIDTH
 from lakekit.cli.output import say, show
 from lakekit.config.load import default_folder, read_sources, read_tables

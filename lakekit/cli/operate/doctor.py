@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lakekit.cli.formats import FormatOption
-from lakekit.cli.operate.places import known_environment
+from lakekit.warehouse.places import known_environment
 from lakekit.cli.output import say, show
 from lakekit.config.load import default_folder, read_sources
 
