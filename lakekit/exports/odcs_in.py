@@ -9,7 +9,7 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import RESERVED, Contract
 from lakekit.errors import InvalidContractError
 from lakekit.exports.dbt import dump
-from lakekit.exports.odcs import OWN
+from lakekit.exports.odcs import OWN, OWN_SECTIONS
 from lakekit.exports.odcs_types import ddl_type
 from lakekit.models import parse_yaml
 
@@ -22,6 +22,8 @@ _OBJECT = {"id", "name", "logicalType", "physicalType", "physicalName", "descrip
 _PROPERTY = {"id", "name", "logicalType", "physicalType", "description", "properties", "items",
              "primaryKey", "primaryKeyPosition", "required", "customProperties", "partitioned",
              "partitionKeyPosition", "physicalName", "logicalTypeOptions"}  # fmt: skip
+
+_NESTED = {"id", "name", "logicalType", "physicalType", "properties", "items"}
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ def import_odcs(text: str, given: Given, *, name: str) -> Imported:
     _refuse_other(document, name)
     table = _chosen(document, given.table, name)
     notes = [*_left(document, _DOCUMENT, "")]
+    if OWN not in _custom(document) and document.get("servers"):
+        notes.append("servers")
+    notes += [f"customProperties.{each}" for each in _custom(document) if each != OWN]
     made = _contract(document, table, given, notes, name)
     body = dump(made)
     contract = CheckedContract.from_yaml(body, name=name)
@@ -95,7 +100,8 @@ def _contract(
 ) -> dict[str, Any]:
     own = _own(document)
     title = str(table["name"])
-    properties = [each for each in table.get("properties") or () if _is_named(each)]
+    listed = table.get("properties")
+    properties = [each for each in listed if _is_named(each)] if isinstance(listed, list) else []
     notes += _left(table, _OBJECT, f"{title}.")
     columns = [column for each in properties if (column := _column(each, title, notes))]
     names = {str(each["name"]): _column_name(str(each["name"])) for each in properties}
@@ -118,19 +124,28 @@ def _contract(
     return made
 
 
-def _own(document: Json) -> Json:
-    for each in document.get("customProperties") or ():
-        if isinstance(each, dict) and each.get("property") == OWN:
-            value = each.get("value")
-            return value if isinstance(value, dict) else {}
-    return {}
+def _own(document: Json) -> dict[str, Any]:
+    """Return the sections that an export of ours has kept; none of another document."""
+    value = _custom(document).get(OWN)
+    kept = value if isinstance(value, dict) else {}
+    return {
+        name: part for name, part in kept.items()
+        if name in OWN_SECTIONS and isinstance(part, str if name == "source" else dict)
+    }  # fmt: skip
+
+
+def _custom(part: Json) -> dict[str, Any]:
+    """Return the custom properties of a part, by their names."""
+    found = part.get("customProperties")
+    entries = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return {str(each.get("property")): each.get("value") for each in entries}
 
 
 def _keys(
     properties: Sequence[Json], names: Mapping[str, str], own: Json, notes: list[str]
 ) -> dict[str, Any]:
     keyed = [each for each in properties if each.get("primaryKey") is True]
-    keyed.sort(key=lambda each: each.get("primaryKeyPosition") or -1)
+    keyed.sort(key=lambda each: _place(each, "primaryKeyPosition"))
     keys = [names[str(each["name"])] for each in keyed]
     if "history" in own:
         return {"keys": keys} if keys else {}
@@ -143,8 +158,13 @@ def _keys(
 
 def _partitions(properties: Sequence[Json], names: Mapping[str, str]) -> list[str]:
     split = [each for each in properties if each.get("partitioned") is True]
-    split.sort(key=lambda each: each.get("partitionKeyPosition") or -1)
+    split.sort(key=lambda each: _place(each, "partitionKeyPosition"))
     return [names[str(each["name"])] for each in split]
+
+
+def _place(each: Json, field: str) -> int:
+    place = each.get(field)
+    return place if isinstance(place, int) else -1
 
 
 def _column(each: Json, table: str, notes: list[str]) -> dict[str, Any] | None:
@@ -160,7 +180,8 @@ def _column(each: Json, table: str, notes: list[str]) -> dict[str, Any] | None:
     column: dict[str, Any] = {"name": name, "type": ddl_type(each, path, notes)}
     if each.get("logicalTypeOptions"):
         notes.append(f"{path}.logicalTypeOptions")
-    custom = {c.get("property"): c.get("value") for c in each.get("customProperties") or ()}
+    notes += _lost_within(each, path)
+    custom = _custom(each)
     if name != original:
         column["from"] = original
     for known, to in (("from", "from"), ("renamedFrom", "renamed_from")):
@@ -211,6 +232,20 @@ def _left(value: Json, known: set[str], path: str) -> list[str]:
     empty: tuple[Any, ...] = (None, "", [], {}, False)
     return [f"{path}{name}" for name, part in value.items()
             if name not in known and part not in empty]  # fmt: skip
+
+
+def _lost_within(each: Json, path: str) -> list[str]:
+    """Return the fields of nested parts that no type has a place for."""
+    properties = each.get("properties")
+    parts = [part for part in properties or () if _is_named(part)]
+    inner = [(part, f"{path}.{part['name']}") for part in parts]
+    if isinstance(each.get("items"), dict):
+        inner.append((each["items"], f"{path}[]"))
+    return [
+        note
+        for part, place in inner
+        for note in (*_left(part, _NESTED, f"{place}."), *_lost_within(part, place))
+    ]
 
 
 def _is_named(value: Any) -> bool:

@@ -129,8 +129,10 @@ def aws_faults(place: str) -> Iterator[None]:
     Raises:
         InvalidStepInputError: AWS refuses.
     """
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
-
+    try:
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
+    except ModuleNotFoundError:
+        raise InvalidStepInputError("boto3 is not installed; pip install 'lakekit[aws]'") from None
     try:
         yield
     except ClientError as error:

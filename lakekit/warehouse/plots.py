@@ -53,7 +53,9 @@ def plot_history(
     for line, column in enumerate(shown):
         _draw(axes, line, bars(versions, column), end)
     named = ", ".join(f"{key}={to_text(versions[0][key])}" for key in keys)
-    axes.set(title=f"{table}: {named}", xlim=(start, end), ylim=(len(shown) - 0.5, -0.5))
+    # A dollar in a key is no mathematics.
+    axes.set_title(f"{table}: {named}", parse_math=False)
+    axes.set(xlim=(start, end), ylim=(len(shown) - 0.5, -0.5))
     axes.set_yticks(range(len(shown)), shown)
     axes.grid(axis="x", alpha=0.3)
     axes.figure.autofmt_xdate()

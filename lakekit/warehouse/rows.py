@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lakekit.errors import InvalidStepInputError
-from lakekit.values import to_text
+from lakekit.values import to_text, unique_names
 
 if TYPE_CHECKING:
     import pandas
@@ -33,12 +33,13 @@ class Rows:
         return self._table
 
     def polars(self) -> "polars.DataFrame":
-        """Return a frame of Polars.
+        """Return a frame of Polars; of columns of one name the later ones are numbered.
 
         Raises:
             InvalidStepInputError: Polars is not installed.
         """
-        frame: polars.DataFrame = optional("polars").from_arrow(self._table)
+        named = self._table.rename_columns(unique_names(self.columns))
+        frame: polars.DataFrame = optional("polars").from_arrow(named)
         return frame
 
     def df(self) -> "pandas.DataFrame":

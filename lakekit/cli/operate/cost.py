@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from lakekit.cli.formats import FormatOption
-from lakekit.warehouse.places import known_environment
 from lakekit.cli.operate.texts import WIDTH
 from lakekit.cli.output import say, show
 from lakekit.config.load import default_folder, read_sources, read_tables
@@ -22,6 +21,7 @@ from lakekit.operate.cost import (
     SourceCost,
     estimate_month,
 )
+from lakekit.warehouse.places import known_environment
 
 DEFAULT_MEGABYTES = 10.0
 _MOST = 1e9

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from lakekit.cli.formats import FormatOption
-from lakekit.warehouse.places import known_environment
 from lakekit.cli.output import say, show
 from lakekit.config.load import default_folder, read_sources
+from lakekit.warehouse.places import known_environment
 
 COLUMNS = ("check", "state", "subject", "text")
 

@@ -88,7 +88,9 @@ def test_what_the_standard_can_say_comes_back_without_our_own_property(contract:
 FOREIGN: dict[str, Any] = {
     "kind": "DataContract", "apiVersion": "v3.0.2", "id": "urn:x", "version": "2.1.0",
     "status": "active", "description": {"purpose": "Sales", "limitations": "None"},
-    "team": [{"username": "ann"}], "slaProperties": [{"property": "latency", "value": 4}],
+    "team": [{"username": "ann"}], "servers": [{"server": "x", "type": "local"}],
+    "customProperties": [{"property": "owner", "value": "ann"}],
+    "slaProperties": [{"property": "latency", "value": 4}],
     "schema": [
         {
             "name": "SalesOrders", "logicalType": "object", "physicalType": "table",
@@ -103,7 +105,7 @@ FOREIGN: dict[str, Any] = {
                  "partitionKeyPosition": 1},
                 {"name": "lines", "logicalType": "array", "items": {
                     "logicalType": "object", "properties": [
-                        {"name": "sku", "logicalType": "string"},
+                        {"name": "sku", "logicalType": "string", "required": True},
                         {"name": "n", "logicalType": "integer"}]}},
                 {"name": "_valid_from", "logicalType": "timestamp"},
             ],
@@ -131,10 +133,13 @@ def test_a_foreign_contract_becomes_one_with_a_list_of_what_is_lost() -> None:
     assert found.notes == [
         "slaProperties",
         "team",
+        "servers",
+        "customProperties.owner",
         "SalesOrders.quality",
         "SalesOrders.place.classification",
         "SalesOrders.place: physicalType 'GEOGRAPHY' is unknown here; string by its logicalType",
         "SalesOrders.at: timestamp was chosen for logicalType 'timestamp'",
+        "SalesOrders.lines[].sku.required",
         "SalesOrders._valid_from: left out, as the name is that of a control column of Lakekit",
         "contract: sales_orders was made of the name SalesOrders",
         "version: 2.1.0 (a contract counts: 2)",
@@ -158,6 +163,12 @@ def changed(**parts: Any) -> str:
         (changed(), Given("x", "shop", "/x"), "no table 'x'; choose one with --table: SalesOrders"),
         (changed(), Given(), "give --source NAME and --path PATH"),
         (changed(schema=[{"name": "a"}]), API, "schema"),
+        (changed(schema=[{"name": "a", "properties": "x"}]), API, "schema"),
+        (
+            changed(customProperties=[{"property": "lakekit", "value": {"endpoint": [1]}}]),
+            Given(),
+            "give --source NAME and --path PATH",
+        ),
         ("- 1", API, "must be a mapping"),
     ],
 )

@@ -86,6 +86,15 @@ def test_the_same_rows_as_arrow_polars_and_pandas(warehouse: Warehouse) -> None:
     assert (len(rows), repr(rows)[:20]) == (2, "<2 rows: icao, name,")
 
 
+def test_columns_of_one_name_are_numbered_where_a_frame_has_each_once(
+    warehouse: Warehouse,
+) -> None:
+    rows = warehouse.sql("SELECT 1 AS a, 2 AS a")
+
+    assert rows.columns == ["a", "a"]
+    assert rows.polars().columns == ["a", "a_2"]
+
+
 def test_a_notebook_shows_rows_and_obeys_none_of_them() -> None:
     rows = made(["a", "b"], [["<b>", Decimal("1.10")], *[["x", None]] * 30])
 
