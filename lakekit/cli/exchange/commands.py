@@ -78,7 +78,7 @@ def import_odcs(
 
     Prints what is not carried over. A contract that is there is not replaced.
 
-    Example: lakekit import odcs customers.odcs.yaml --source shop_api --path /customers
+    Example: lakekit import odcs c.yaml --source shop_api --path /customers
     """
     from lakekit.exports.odcs_in import Given  # noqa: PLC0415
     from lakekit.exports.odcs_in import import_odcs as imported  # noqa: PLC0415
