@@ -9,11 +9,13 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import isfinite, isnan
 from struct import Struct
 from typing import Any
+
+from lakekit.errors import InvalidStepInputError
 
 # What a terminal obeys in place of showing it: control characters, ends of lines, changes of the
 # direction of text; and halves of surrogate pairs, which no UTF-8 has.
@@ -63,6 +65,30 @@ def shortest_float(value: float) -> float:
         return value
     texts = (f"{value:.{digits}g}" for digits in range(1, 10))
     return next((float(t) for t in texts if _as_float32(float(t)) == value), value)
+
+
+def parse_time(option: str, text: str) -> datetime:
+    """Return a time with its zone, in UTC.
+
+    Args:
+        option: How messages call it.
+        text: Such as 2026-01-01T00:00:00Z.
+
+    Raises:
+        InvalidStepInputError: It is no time, or has no zone.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidStepInputError(
+            f"{option} {text}: not a time like 2026-01-01T00:00:00Z"
+        ) from None
+    if time.tzinfo is None:
+        raise InvalidStepInputError(f"{option} {text}: has no time zone; append Z for UTC")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise InvalidStepInputError(f"{option} {text}: outside the years 1 to 9999") from None
 
 
 def printable(text: str) -> str:

@@ -13,12 +13,12 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-import lakekit
 from cdk.constructs.locked import locked_file
+from lakekit import layout
 
 SOURCES = ("lakekit", "lambdas")
 # The rooms of `lakekit` that no function and no job needs: they are for a person's machine.
-LAPTOP = ("cli", "local", "operate", "project", "sandbox")
+LAPTOP = ("cli", "exports", "local", "operate", "project", "sandbox", "warehouse")
 PYTHON = "3.11"
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
 # The lock names all that is needed; what does not have the hash that it names is refused.
@@ -57,7 +57,7 @@ def place(root: Path, folder: str) -> Path:
     An installed package's copy of the other folders has no `lakekit`: that is the package itself.
     """
     own = root / folder
-    return own if own.is_dir() else Path(lakekit.__file__).parent
+    return own if own.is_dir() else Path(layout.__file__).parent
 
 
 def wanted(root: Path, extras: tuple[str, ...]) -> list[str]:

@@ -60,6 +60,8 @@ STARTING: tuple[Step, ...] = (
     "route_file",
     "sweep",
 )
+# Who sends events of lineage.
+LINEAGE: tuple[Step, ...] = ("start_run", "complete_run", "record_failure")
 LEASING: tuple[Step, ...] = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
@@ -241,6 +243,10 @@ class ComputeStack(Stack):
         if step == "complete_run":
             variables["LAKEKIT_LOAD_JOBS"] = json.dumps(self._load_jobs)
             variables["LAKEKIT_TABLE_METRICS"] = str(self._environment.table_metrics).lower()
+        if step in LINEAGE and self._environment.lineage:
+            given = self._environment.lineage.model_dump(exclude_none=True)
+            catalog = f"arn:{self.partition}:glue:{self.region}:{self.account}"
+            variables["LAKEKIT_LINEAGE"] = json.dumps({**given, "catalog": catalog})
         if step == "sweep":
             variables["LAKEKIT_SCHEDULES"] = str(self._environment.schedules).lower()
             if self._environment.pause:
@@ -279,6 +285,7 @@ class ComputeStack(Stack):
         self.functions["complete_run"].allow(
             iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=jobs)
         )
+        self._grant_lineage()
         for step in STARTING:
             self.functions[step].allow(
                 iam.PolicyStatement(
@@ -292,6 +299,22 @@ class ComputeStack(Stack):
             self.functions[step].allow(
                 iam.PolicyStatement(actions=["states:DescribeExecution"], resources=executions)
             )
+
+    def _grant_lineage(self) -> None:
+        """Let functions write below the prefix of lineage, or read the token of its address."""
+        lineage = self._environment.lineage
+        for step in LINEAGE if lineage else ():
+            if lineage and lineage.url.startswith("s3://"):
+                place = lineage.url.removeprefix("s3://").rstrip("/")
+                objects = self.format_arn(
+                    service="s3", region="", account="", resource=f"{place}/*",
+                    arn_format=ArnFormat.NO_RESOURCE_NAME,
+                )  # fmt: skip
+                self.functions[step].allow(
+                    iam.PolicyStatement(actions=["s3:PutObject"], resources=[objects])
+                )
+            elif lineage and lineage.secret:
+                self._grant_secrets(self.functions[step])
 
     def _grant_secrets(self, function: StepLambda) -> None:
         """Let a function read the secrets of sources, with AWS's key for secrets or with ours."""

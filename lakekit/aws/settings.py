@@ -17,6 +17,7 @@ from lakekit.aws.lease import Leases
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.aws.secrets import read_secret
 from lakekit.config import load as config
+from lakekit.config.addresses import LineageTarget
 from lakekit.config.environment import EnvironmentName
 from lakekit.config.money import Pause
 from lakekit.config.schedule import Schedule
@@ -35,7 +36,7 @@ class Settings(Model):
 
     jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
-    schedule_group: the group of the sources' schedules.
+    lineage: where events of OpenLineage go. schedule_group: the group of the sources' schedules.
     config_parameter: the parameter that says where sources and contracts are.
     config: a folder of them instead, as the sandbox has it.
     base_urls: addresses that replace those of the sources, by source.
@@ -52,6 +53,7 @@ class Settings(Model):
     schedules: bool = True
     pause: Json[Pause] | None = None
     table_metrics: bool = False
+    lineage: Json[LineageTarget] | None = None
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
     config_parameter: str = ""

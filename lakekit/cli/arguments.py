@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from lakekit.batch import Batch, Extract
 from lakekit.errors import InvalidStepInputError
 from lakekit.local.files import form_fault, place_fault
+from lakekit.values import parse_time
 
 
 def spread_inputs(arguments: Sequence[str]) -> list[str]:
@@ -98,26 +98,6 @@ def pair_runs(arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     if waiting or len(runs) != len(times):
         raise InvalidStepInputError("each --at needs the --input files of its run before it")
     return runs
-
-
-def parse_time(option: str, text: str) -> datetime:
-    """Return a time with its zone.
-
-    Raises:
-        InvalidStepInputError: It is no time, or has no zone.
-    """
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidStepInputError(
-            f"{option} {text}: not a time like 2026-01-01T00:00:00Z"
-        ) from None
-    if time.tzinfo is None:
-        raise InvalidStepInputError(f"{option} {text}: has no time zone; append Z for UTC")
-    try:
-        return time.astimezone(UTC)
-    except OverflowError:
-        raise InvalidStepInputError(f"{option} {text}: outside the years 1 to 9999") from None
 
 
 def refuse_other_form(option: str, file: str) -> None:

@@ -17,6 +17,7 @@ from lakekit.cli import merge as commands_merge
 from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
+from lakekit.cli.exchange import commands as commands_exchange
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
@@ -72,6 +73,7 @@ commands_operate.register(app)
 commands_cost.register(app)
 commands_doctor.register(app)
 app.add_typer(commands_watermark.app, name="watermark")
+commands_exchange.register(app)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from lakekit.batch import Batch, MergeResult, refuse_extract
-from lakekit.cli.arguments import given, make_batch, pair_runs, parse_time, refuse_other_form
+from lakekit.cli.arguments import given, make_batch, pair_runs, refuse_other_form
 from lakekit.cli.output import render_samples, say, say_rebuilt, write
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import InvalidStepInputError, LakekitError, TooManyRejectedError
@@ -30,7 +30,7 @@ from lakekit.local.warehouse import (
     why,
 )
 from lakekit.replay.merged_runs import MergedRun
-from lakekit.values import to_json
+from lakekit.values import parse_time, to_json
 
 # How many files of a run an error names.
 FEW_FILES = 3

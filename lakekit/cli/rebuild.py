@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from lakekit import layout
-from lakekit.cli.arguments import parse_time
 from lakekit.cli.output import say, say_rebuilt
-from lakekit.cli.sandbox import FOLDER, Endpoint, connect
+from lakekit.cli.sandbox import Endpoint
 from lakekit.local.warehouse import read_text
-from lakekit.values import to_json
+from lakekit.values import parse_time, to_json
+from lakekit.warehouse.places import SANDBOX, connect
 
 
 def rebuild(
@@ -42,7 +42,7 @@ def rebuild(
     if since:
         arguments["from"] = parse_time("--from", since).isoformat()
     text = read_text(keys) if keys else None
-    connection = connect(endpoint, FOLDER)
+    connection = connect(endpoint, SANDBOX)
     arguments["run_id"] = f"rebuild-{uuid.uuid4()}"
     if text is not None:
         arguments["keys"] = f"{layout.RUNS}{arguments['run_id']}/keys.ndjson"

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.error import URLError
 
 import typer
 
-from lakekit.cli.arguments import parse_time
 from lakekit.cli.folder_lock import held
 from lakekit.cli.output import say
 from lakekit.cli.project import place
@@ -22,14 +20,14 @@ from lakekit.config.load import read_sources
 from lakekit.errors import InvalidStepInputError, LakekitError
 from lakekit.project import product
 from lakekit.project.folder import Project
-from lakekit.values import to_json
+from lakekit.values import parse_time, to_json
+from lakekit.warehouse import places
+from lakekit.warehouse.places import SANDBOX, STATE
 
 if TYPE_CHECKING:
     from lakekit.cli.watch.feed import Feed
 
 app = typer.Typer(help="AWS on one machine; its data is lost when it stops.", no_args_is_help=True)
-FOLDER = Path("build/sandbox")
-STATE = "state.json"
 # How often the terminal of a sandbox looks for what is new.
 LOOK_SECONDS = 1.0
 Data = Annotated[Path, typer.Option("--data", help="Folder of logs, templates and the state file.")]
@@ -42,7 +40,7 @@ def up(
     cold: Annotated[
         bool, typer.Option("--cold", help="Start a new Spark for every job run.")
     ] = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
     base_url: Annotated[
         list[str] | None, typer.Option(help="source=URL: read a source from another address.")
     ] = None,
@@ -73,7 +71,7 @@ def up(
         project = Project(product.example())
         say(f"no project here; this is Lakekit's example, {project.folder}", err=True)
     _refuse_unknown(given, project)
-    folder = _folder(data)
+    folder = folder_of(data)
     try:
         with held(folder), _example(project.folder, given, release) as (base_urls, secrets):
             sandbox = Sandbox(
@@ -107,7 +105,7 @@ def run(  # noqa: PLR0913, PLR0917  each is an option
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show all states.")] = False,
     endpoint: Endpoint = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Run a state machine in the sandbox, watch it, and show what came of it.
 
@@ -145,7 +143,7 @@ def run(  # noqa: PLR0913, PLR0917  each is an option
 def secret(
     pair: Annotated[str, typer.Argument(metavar="NAME=VALUE", help="Its name and new value.")],
     endpoint: Endpoint = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Put a secret into a sandbox that runs; the next call to a source reads it.
 
@@ -234,28 +232,13 @@ def _say_news(feed: "Feed") -> None:
 
 
 def connect(endpoint: str | None, data: Path) -> Any:
-    """Return a connection to the sandbox at an endpoint, or to the one whose state file is here.
-
-    Raises:
-        InvalidStepInputError: None runs there.
-    """
-    from lakekit.sandbox.connection import Connection, ask  # noqa: PLC0415
-
-    state = _folder(data) / STATE
-    hint = "start one in another terminal: lakekit sandbox up"
-    if endpoint is None:
-        if not state.is_file():
-            raise InvalidStepInputError(f"no sandbox runs here ({state}); {hint}")
-        endpoint = json.loads(state.read_text())["endpoint"]
-    try:
-        return Connection(ask(str(endpoint)))
-    except (URLError, OSError, ValueError) as error:
-        raise InvalidStepInputError(f"no sandbox at {endpoint}: {error}; {hint}") from None
+    """Return a connection to a sandbox; see `lakekit.warehouse.places`."""
+    return places.connect(endpoint, folder_of(data))
 
 
-def _folder(data: Path) -> Path:
+def folder_of(data: Path) -> Path:
     """Return the folder of a sandbox: that of the project, unless a call names one."""
-    return place.within(data) if data == FOLDER else data
+    return place.within(data) if data == SANDBOX else data
 
 
 def _greet(sandbox: Any) -> None:

@@ -1,10 +1,50 @@
-"""Which addresses a source may be called at."""
+"""Which addresses a source may be called at, and where events of lineage may go."""
 
 import re
 from ipaddress import IPv6Address, ip_address
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
+from pydantic import AfterValidator, StringConstraints, model_validator
+
+from lakekit.models import Model
+
 _HOST_NAME = re.compile(r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]*$")
+_S3 = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?", re.ASCII)
+
+
+def _check_target(url: str) -> str:
+    if not url.startswith("s3:"):
+        return check_address(url)
+    if not _S3.fullmatch(url):
+        raise ValueError("must be s3://bucket or s3://bucket/prefix")
+    return url
+
+
+TokenName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@{}-]+$", max_length=256)]
+
+
+class Lineage(Model):
+    """Where the events of OpenLineage go.
+
+    url: an address that takes them by POST, or `s3://bucket/prefix`.
+    secret: of an address, the secret with its token; `{environment}` stands for the environment.
+    """
+
+    url: Annotated[str, StringConstraints(max_length=1000), AfterValidator(_check_target)]
+    secret: TokenName | None = None
+
+    @model_validator(mode="after")
+    def _is_for_an_address(self) -> Self:
+        if self.secret and self.url.startswith("s3:"):
+            raise ValueError("secret: S3 takes no token; leave it out")
+        return self
+
+
+class LineageTarget(Lineage):
+    """What a function is deployed with; `catalog` is `arn:aws:glue:{region}:{account}`."""
+
+    catalog: str
 
 
 def check_base_url(url: str) -> str:

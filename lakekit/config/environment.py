@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from lakekit.config.addresses import Lineage
 from lakekit.config.functions import Functions
 from lakekit.config.money import Budget, Pause, Tags
 from lakekit.config.schedule import is_time_zone
@@ -66,7 +67,8 @@ class Environment(Model):
     """Where and how large one deployment is; `prefix` distinguishes those of one account.
 
     production: by its name, unless it is said. log_days: how long logs are kept, those of access
-    to the buckets too. permissions_boundary: the name of a policy that bounds every role.
+    to the buckets too. lineage: where events of OpenLineage go. permissions_boundary: the name of
+    a policy that bounds every role.
     """
 
     environment: EnvironmentName
@@ -83,6 +85,7 @@ class Environment(Model):
     pause: Pause | None = None
     notify: tuple[Email, ...] = ()
     table_metrics: bool = False
+    lineage: Lineage | None = None
     budget: Budget | None = None
     tags: Tags = Tags()
     permissions_boundary: PolicyName | None = None
@@ -204,6 +207,11 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
         )
     if environment.budget and not environment.notify:
         yield Fault(("budget",), "nobody would hear of it; name an address under notify")
+    secret = environment.lineage and environment.lineage.secret
+    if secret and not secret.replace("{environment}", name).startswith(environment.secrets):
+        yield Fault(
+            ("lineage", "secret"), f"must begin with {environment.secrets} to be read in {name}"
+        )
     if pause and environment.is_production:
         yield Fault(("pause",), f"{name} is production, which is never paused; remove it")
     if pause and not environment.schedules:

@@ -41,8 +41,7 @@ def history(table: Table, conditions: Sequence[str]) -> str:
 def as_of(table: Table, time: datetime) -> str:
     """Return the query of the rows that were valid at a time, in the order of their keys."""
     query = queries.rows_as_of(_SCANNED, time, marked=table.marked, dialect="duckdb")
-    order = f"\nORDER BY {', '.join(map(double_quote, table.keys))}" if table.keys else ""
-    return f"{query}{order}"
+    return f"{query}{_in_order(table)}"
 
 
 def changes(table: Table, start: datetime, end: datetime) -> str:
@@ -53,10 +52,22 @@ def changes(table: Table, start: datetime, end: datetime) -> str:
     )  # fmt: skip
 
 
+def current(table: Table) -> str:
+    """Return the query of the rows that are valid now, in the order of their keys."""
+    query = queries.current_rows(_SCANNED, marked=table.marked, dialect="duckdb")
+    return f"{query}{_in_order(table)}"
+
+
 def count(table: Table) -> str:
     """Return the query of the number of rows, and of those that are current."""
     current = "count_if(_is_current)" if "_is_current" in table.types else "NULL"
     return f"SELECT count(*), {current} FROM iceberg_scan({text_literal(table.location)})"
+
+
+def count_at(table: Table, snapshot: int) -> str:
+    """Return the query of the number of rows in a snapshot, and of those that were current."""
+    scan = f"iceberg_scan({text_literal(table.location)}, snapshot_from_id => {snapshot})"
+    return f"SELECT count(*), count_if(_is_current) FROM {scan}"
 
 
 def view(table: Table, name: str) -> str:
@@ -104,6 +115,10 @@ def naming_tables(known: Iterable[str]) -> Iterator[None]:
         if rest and begin == "Catalog Error: ":
             refuse_unknown([rest.partition(" does not exist")[0].strip('"')], known)
         raise
+
+
+def _in_order(table: Table) -> str:
+    return f"\nORDER BY {', '.join(map(double_quote, table.keys))}" if table.keys else ""
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,8 @@ from lakekit.ports import TableFinder
 from lakekit.sql import queries
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    import pyarrow
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 # A count waits for small objects of S3, not for a core.
 _COUNTED_AT_ONCE = 16
@@ -43,6 +44,15 @@ class Counts:
 
     rows: int | None
     current: int | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, the table that it calls by `queries.scanned`, and the values of its parameters."""
+
+    text: str
+    table: Table | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
@@ -101,13 +111,10 @@ class Reader:
                 of its column.
             SchemaMismatchError: The table has no history.
         """
-        table = self._with_history(name)
-        conditions, values = key_conditions(table, key)
-        answer = self._ask(text.history(table, conditions), values, of=table)
+        answer = self.rows(self.ask_history(name, key))
         first = next(answer.rows, None)
         if first is None:
-            given = ", ".join(f"{column}={value}" for column, value in key.items())
-            raise InvalidStepInputError(f"{table.name}: no version of {given}")
+            raise no_version(name, key)
         return Answer(answer.columns, _chained(first, answer.rows))
 
     def as_of(self, name: str, time: datetime) -> Answer:
@@ -117,8 +124,7 @@ class Reader:
             InvalidStepInputError: There is no such table.
             SchemaMismatchError: It has no history.
         """
-        table = self._with_history(name)
-        return self._ask(text.as_of(table, time), of=table)
+        return self.rows(self.ask_as_of(name, time))
 
     def changes(self, name: str, start: datetime, end: datetime) -> Answer:
         """Return what happened after `start`, up to and with `end`.
@@ -130,10 +136,7 @@ class Reader:
             InvalidStepInputError: There is no such table, or the first time is after the second.
             SchemaMismatchError: It has no history, or does not say what its keys are.
         """
-        queries.refuse_reversed(start, end)
-        table = self._with_history(name)
-        table.refuse_without_keys()
-        return self._ask(text.changes(table, start, end), of=table)
+        return self.rows(self.ask_changes(name, start, end))
 
     def sql(self, query: str) -> Answer:
         """Return the result of one query, in which the tables have their names.
@@ -142,14 +145,65 @@ class Reader:
             InvalidStepInputError: It is not one query, names a table that there is not, or DuckDB
                 refuses it.
         """
+        question = self.ask_sql(query)
+        with text.naming_tables(self.locations):
+            return self.rows(question)
+
+    def ask_history(self, name: str, key: Mapping[str, str]) -> Question:
+        """Return the question behind `history`."""
+        table = self._with_history(name)
+        conditions, values = key_conditions(table, key)
+        return Question(text.history(table, conditions), table, values)
+
+    def ask_as_of(self, name: str, time: datetime) -> Question:
+        """Return the question behind `as_of`."""
+        table = self._with_history(name)
+        return Question(text.as_of(table, time), table)
+
+    def ask_current(self, name: str) -> Question:
+        """Return the question of the rows that are valid now."""
+        table = self._with_history(name)
+        return Question(text.current(table), table)
+
+    def ask_changes(self, name: str, start: datetime, end: datetime) -> Question:
+        """Return the question behind `changes`."""
+        queries.refuse_reversed(start, end)
+        table = self._with_history(name)
+        table.refuse_without_keys()
+        return Question(text.changes(table, start, end), table)
+
+    def ask_sql(self, query: str) -> Question:
+        """Return the question behind `sql`."""
         named = text.tables_in(self._connection, query)
         known = {name.lower(): name for name in self.locations}
         for name in self.locations if named is None else named:
             if name.lower() in known:
                 table = self._read(known[name.lower()])
                 self._connection.execute(text.view(table, table.name))
+        return Question(query)
+
+    def rows(self, question: Question) -> Answer:
+        """Return the answer to a question as values that every format can show."""
+        cursor, relation = self._asked(question)
+        selected, made = select_list(relation.types)
+        values = dict(question.values)
+        found = cursor.execute(f"SELECT {selected} FROM ({question.text}\n)", values)
+        return Answer(list(relation.columns), _rows(found, made))
+
+    def arrow(self, question: Question) -> "pyarrow.Table":
+        """Return the answer to a question as a table of Arrow, in the types that DuckDB has."""
         with text.naming_tables(self.locations):
-            return self._ask(query)
+            _, relation = self._asked(question)
+            return relation.to_arrow_table()
+
+    def count_at(self, table: Table, snapshots: Sequence[int]) -> list[tuple[int, int]]:
+        """Return of each snapshot of a history table the rows, and how many are current."""
+        found = []
+        for each in snapshots:
+            row = self._connection.execute(text.count_at(table, each)).fetchone()
+            assert row is not None  # noqa: S101  an aggregate has a row
+            found.append((row[0], row[1]))
+        return found
 
     def _with_history(self, name: str) -> Table:
         table = self.table(name)
@@ -172,17 +226,12 @@ class Reader:
         assert row is not None  # noqa: S101  an aggregate has a row
         return Counts(*row)
 
-    def _ask(
-        self, query: str, values: Mapping[str, Any] | None = None, of: Table | None = None
-    ) -> Answer:
-        # One of its own: else the next question would end the rows of this one.
+    def _asked(self, question: Question) -> "tuple[DuckDBPyConnection, DuckDBPyRelation]":
+        # A cursor of its own: else the next question would end the rows of this one.
         cursor = self._connection.cursor()
-        if of:
-            cursor.execute(text.scanned(of))
-        relation = cursor.sql(query, params=dict(values or {}))
-        selected, made = select_list(relation.types)
-        found = cursor.execute(f"SELECT {selected} FROM ({query}\n)", dict(values or {}))
-        return Answer(list(relation.columns), _rows(found, made))
+        if question.table:
+            cursor.execute(text.scanned(question.table))
+        return cursor, cursor.sql(question.text, params=dict(question.values))
 
 
 def _rows(cursor: "DuckDBPyConnection", made: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -194,3 +243,9 @@ def _rows(cursor: "DuckDBPyConnection", made: Sequence[Any]) -> Iterator[tuple[A
 def _chained(first: tuple[Any, ...], rest: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     yield first
     yield from rest
+
+
+def no_version(table: str, key: Mapping[str, str]) -> InvalidStepInputError:
+    """Return the error of a key that a table does not have."""
+    given = ", ".join(f"{column}={value}" for column, value in key.items())
+    return InvalidStepInputError(f"{table}: no version of {given}")

@@ -51,6 +51,18 @@ class LocalCatalog:
             ) from None
 
 
+def refuse_no_warehouse(warehouse: Path) -> None:
+    """Raise if there is no warehouse in a folder.
+
+    Raises:
+        InvalidStepInputError: There is none.
+    """
+    if warehouse.exists() and not warehouse.is_dir():
+        raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
+    if not (warehouse / "catalog.db").is_file():
+        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+
+
 def _path(location: str) -> str:
     """Return a path, which some writers write as an address."""
     return unquote(urlsplit(location).path) if location.startswith("file:") else location

@@ -17,7 +17,7 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.duckdb.tables import refuse_unknown
 from lakekit.errors import InvalidContractError, InvalidStepInputError
-from lakekit.local.catalog import LocalCatalog
+from lakekit.local.catalog import LocalCatalog, refuse_no_warehouse
 from lakekit.spark_conf import CATALOG, LOCAL_DATABASE
 
 if TYPE_CHECKING:
@@ -66,18 +66,6 @@ def opened(
         # Else Java prints a trace of what becomes one line.
         session.sparkContext.setLogLevel("FATAL")
         yield session
-
-
-def refuse_no_warehouse(warehouse: Path) -> None:
-    """Raise if there is no warehouse in a folder.
-
-    Raises:
-        InvalidStepInputError: There is none.
-    """
-    if warehouse.exists() and not warehouse.is_dir():
-        raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
-    if not (warehouse / "catalog.db").is_file():
-        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
 
 
 @contextmanager

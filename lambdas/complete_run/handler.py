@@ -7,6 +7,7 @@ from lakekit.aws.catalog import GlueCatalog
 from lakekit.aws.job_runs import run_use
 from lakekit.aws.settings import client, read_settings
 from lakekit.aws.step import logged_step
+from lakekit.aws.telemetry.lineage import RunLineage
 from lakekit.runs.complete_run import complete_run
 from lakekit.steps.functions import CompleteRun
 
@@ -18,4 +19,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     catalog = GlueCatalog(settings.database, client("glue"), client("s3"))
     announce = Announcer(settings.database, client("events"), per_table=settings.table_metrics)
     use_of = run_use(settings.load_jobs, client("glue"))
-    return complete_run(step, settings.flow, catalog, announce, use_of).to_event()
+    lineage = RunLineage(settings, "complete_run", step.run_id)
+    result = complete_run(step, settings.flow, catalog, lineage.keeping(announce), use_of)
+    lineage.completed(result)
+    return result.to_event()

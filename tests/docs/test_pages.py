@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.config.environment import Environment
 from lakekit.config.source import load_source
 from lakekit.contract.contract import load_contract
+from lakekit.models import parse_yaml
 from lakekit.sandbox.creators import NOT_ENFORCED
 from lakekit.steps import functions as steps
 from lakekit.steps import jobs as job_steps
@@ -20,7 +22,19 @@ STEPS = {
     for name, _ in inspect.getmembers(module, inspect.isclass)
     if name.endswith("Result") and name.removesuffix("Result") in vars(module)
 }
-KINDS = {"# contract": load_contract, "# source": load_source}
+
+
+def load_environment_part(text: str, *, name: str) -> Environment:
+    """Load some fields of an environment, with those that each must have."""
+    must = {"environment": "dev", "account": "1" * 12, "region": "eu-west-1"}
+    return Environment.model_validate(parse_yaml(text, name=name) | must)
+
+
+KINDS = {
+    "# contract": load_contract,
+    "# source": load_source,
+    "# environment": load_environment_part,
+}
 
 
 @pytest.mark.parametrize("snippet", snippets("yaml"), ids=lambda s: s.page)
@@ -30,7 +44,7 @@ def test_a_yaml_snippet_loads_as_what_its_first_line_says(snippet: Snippet) -> N
     assert KINDS[kind](text, name=snippet.page)
 
 
-def test_there_are_snippets_of_both_kinds() -> None:
+def test_there_are_snippets_of_all_kinds() -> None:
     kinds = {snippet.text.partition("\n")[0] for snippet in snippets("yaml")}
 
     assert kinds == set(KINDS)

@@ -17,9 +17,10 @@ SOURCE = "source: {name}\nbase_url: https://shop.example\n{rest}\n"
 # Two deployments that live in one account, with the shortest and the longest time-out of jobs.
 TWO = {
     "base": 'account: "111111111111"\nregion: eu-west-1\n',
-    "dev": "schedules: false\nstorage: {removal: destroy}\njobs: {timeout_minutes: 1}\n",
+    "dev": "schedules: false\nstorage: {removal: destroy}\njobs: {timeout_minutes: 1}\n"
+    "lineage: {url: 'https://lineage.example/api', secret: 'lakekit/{environment}/lineage'}\n",
     "pre-prod": "prefix: acme\njobs: {timeout_minutes: 2880}\npermissions_boundary: bounds\n"
-    "tags: {free: {cost-center: '4711'}}\n",
+    "tags: {free: {cost-center: '4711'}}\nlineage: {url: 's3://catalogue/lineage'}\n",
 }
 SOURCES = {
     "shop": "schedule: {expression: 'cron(0 6 ? * MON-FRI *)', time_zone: Europe/London, "

@@ -23,12 +23,12 @@ from pyiceberg.types import BooleanType, NestedField, StringType, TimestampType
 from typer.testing import CliRunner
 
 from lakekit.cli.main import app
-from lakekit.cli.read import places
 from lakekit.cli.readers import Counts, count_with_duckdb, count_with_pyiceberg, open_table
 from lakekit.duckdb.reader import open_reader
 from lakekit.errors import InvalidStepInputError
 from lakekit.local.catalog import LocalCatalog
 from lakekit.sandbox.connection import Connection
+from lakekit.warehouse import places as warehouse_places
 from tests.tiers import long
 
 
@@ -125,7 +125,7 @@ def ask(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "endpoint": environment["AWS_ENDPOINT_URL"], "region": environment["AWS_REGION"],
         "folder": str(tmp_path), "names": {"database": "history"},
     }  # fmt: skip
-    monkeypatch.setattr(places, "connect", lambda *_: Connection(about))
+    monkeypatch.setattr(warehouse_places, "connect", lambda *_: Connection(about))
     (tmp_path / "config/environments").mkdir(parents=True)
     own = "account: '123456789012'\nregion: eu-west-1\nstorage: {database: history}\n"
     (tmp_path / "config/environments/dev.yaml").write_text(own)

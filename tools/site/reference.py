@@ -9,7 +9,7 @@ import typer.main
 from typer.cli import get_docs_for_click
 
 from lakekit import errors, table_properties
-from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
+from lakekit.aws.telemetry.metrics import LINEAGE_METRICS, LOAD_METRICS, WATCH_METRICS
 from lakekit.cli.main import app
 from lakekit.config.environment import Environment
 from lakekit.config.source import Source
@@ -85,7 +85,9 @@ def metrics() -> str:
         "| metric | unit | printed by |",
         "|---|---|---|",
     ]
-    for step, found in (("CompleteRun", LOAD_METRICS), ("Sweep", WATCH_METRICS)):
+    senders = "StartRun, CompleteRun, RecordFailure"
+    printed = {"CompleteRun": LOAD_METRICS, "Sweep": WATCH_METRICS, senders: LINEAGE_METRICS}
+    for step, found in printed.items():
         lines += [f"| `{name}` | {unit.value} | {step} |" for name, (_, unit) in found.items()]
     return "\n".join(lines) + "\n"
 

@@ -39,6 +39,10 @@ WATCH_METRICS = {
 }
 
 
+# Of each event of OpenLineage that could not be sent.
+LINEAGE_METRICS = {"LineageEventsFailed": ("failed", COUNT)}
+
+
 def put_metrics(
     metrics: Mapping[str, tuple[str, MetricUnit]],
     values: Mapping[str, float],

@@ -9,11 +9,12 @@ from lakekit.cli.arguments import parse_time
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption, opened
 from lakekit.cli.output import say
 from lakekit.cli.project import place as place_of_project
-from lakekit.cli.sandbox import FOLDER, Data
+from lakekit.cli.sandbox import Data
 from lakekit.config.load import read_contracts
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.operate.backfill import Backfill, Chunk, run_backfill
 from lakekit.runs.start_run import backfill_fault
+from lakekit.warehouse.places import SANDBOX
 
 
 def backfill(  # noqa: PLR0913, PLR0917  each is an option
@@ -26,7 +27,7 @@ def backfill(  # noqa: PLR0913, PLR0917  each is an option
     parallel: Annotated[int, typer.Option(min=1, max=10, help="Runs at a time.")] = 1,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Ask for a time of the past again, window by window, the oldest first.
 

@@ -18,7 +18,7 @@ from lakekit.cli.operate.places import (
     where_option,
 )
 from lakekit.cli.output import say, show
-from lakekit.cli.sandbox import FOLDER, Data
+from lakekit.cli.sandbox import Data
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
 from lakekit.operate.decide import Decided, approve_landing, reject_landing, retry_landings
@@ -33,6 +33,7 @@ from lakekit.operate.landings import (
 from lakekit.operate.runs import RecentRun, recent_runs
 from lakekit.operate.status import TableStatus, table_status
 from lakekit.values import to_json
+from lakekit.warehouse.places import SANDBOX
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
@@ -55,7 +56,7 @@ def runs(  # noqa: PLR0913, PLR0917  each is an option
     source: SourceOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 10,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show recent runs, the newest first: how each ended, how long it took, its tables.
 
@@ -82,7 +83,7 @@ def watch(  # noqa: PLR0913, PLR0917  each is an option
     source: SourceOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show all states.")] = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Watch a run until its end, and show what came of it; one that has ended at once.
 
@@ -132,7 +133,7 @@ def landings(  # noqa: PLR0913, PLR0917  each is an option
     ] = False,
     source: SourceOption = None,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show the landings that wait for a run or a person; or all that is known of one.
 
@@ -161,7 +162,7 @@ def status(
     sandbox: SandboxOption = False,
     source: SourceOption = None,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show of each table what waits, who holds it, when it is tried again, what it has.
 
@@ -178,7 +179,7 @@ def approve(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     r"""Let one landing pass the guards against mass deletes and rejected records.
 
@@ -203,7 +204,7 @@ def reject(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     r"""Never merge a landing. Its objects stay.
 
@@ -227,7 +228,7 @@ def retry(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Try a landing again, by the contract that is deployed now; of a run, all that wait.
 

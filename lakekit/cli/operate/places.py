@@ -10,14 +10,16 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from lakekit.cli.project import place
-from lakekit.cli.sandbox import FOLDER as SANDBOX_FOLDER
 from lakekit.cli.sandbox import connect
-from lakekit.config.environment import Environment, environment_names, load_environment
-from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
+from lakekit.config.environment import Environment
+from lakekit.errors import InvalidStepInputError
 from lakekit.local.run.log import RunLog
 from lakekit.local.run.place import BUCKET, LocalPlace
 from lakekit.models import Name
 from lakekit.project.folder import Project
+from lakekit.warehouse import places
+from lakekit.warehouse.places import SANDBOX as SANDBOX_FOLDER
+from lakekit.warehouse.places import aws_faults
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
@@ -39,8 +41,6 @@ SourceOption = Annotated[
     str | None, typer.Option("--source", callback=_name, help="Only of this source.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
-
-_MISSING = ("NoSuchBucket", "StateMachineDoesNotExist")
 
 
 @contextmanager
@@ -74,39 +74,9 @@ def here(environment: str | None, sandbox: bool) -> bool:
     return environment is None and not sandbox and place.here() is not None
 
 
-@contextmanager
-def aws_faults(where: str) -> Iterator[None]:
-    """Let what AWS refuses become one line.
-
-    Raises:
-        InvalidStepInputError: AWS refuses.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
-
-    try:
-        yield
-    except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        hint = "; is it deployed?" if code in _MISSING else ""
-        raise InvalidStepInputError(f"{where}: {error}{hint}") from None
-    except BotoCoreError as error:
-        raise InvalidStepInputError(
-            f"{where}: {error}; log in to AWS, or set AWS_PROFILE"
-        ) from None
-
-
 def known_environment(name: str) -> Environment:
-    """Return an environment by its file's name.
-
-    Raises:
-        InvalidEnvironmentError: There is no such file; the message names those that there are.
-    """
-    folder = place.required().environments
-    known = environment_names(folder)
-    if name not in known:
-        there = f"there are {', '.join(known)}" if known else "write one"
-        raise InvalidEnvironmentError(f"{folder} has no environment '{name}'; {there}")
-    return load_environment(name, folder=folder)
+    """Return an environment by its file's name; see `lakekit.warehouse.places`."""
+    return places.known_environment(name, place.required().environments)
 
 
 def _local(project: Project) -> "Place":

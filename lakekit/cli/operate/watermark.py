@@ -10,7 +10,7 @@ from lakekit.cli.operate.commands import show_all
 from lakekit.cli.operate.places import EnvironmentOption, JsonOption, SandboxOption, opened
 from lakekit.cli.output import say
 from lakekit.cli.project import place as place_of_project
-from lakekit.cli.sandbox import FOLDER, Data
+from lakekit.cli.sandbox import Data
 from lakekit.config.load import read_contracts
 from lakekit.contract.contract import Contract
 from lakekit.landing.watermark import set_watermark
@@ -21,6 +21,7 @@ from lakekit.operate.watermarks import (
     watermark_of,
 )
 from lakekit.values import to_json
+from lakekit.warehouse.places import SANDBOX
 
 app = typer.Typer(help="Where the next run of an incremental table begins.", no_args_is_help=True)
 TableArgument = Annotated[str, typer.Argument(metavar="SOURCE.TABLE", help="The table.")]
@@ -38,7 +39,7 @@ def show(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show where the next run of each incremental table begins, and why there.
 
@@ -59,7 +60,7 @@ def set_value(
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
     as_json: JsonOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Let the next run of a table begin at a value, also at an earlier one.
 

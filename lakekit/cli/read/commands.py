@@ -4,15 +4,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from lakekit.cli.arguments import parse_time
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption
 from lakekit.cli.output import say, show
 from lakekit.cli.read import views
 from lakekit.cli.read.places import WarehouseOption, Where, opened
-from lakekit.cli.sandbox import FOLDER, Data
+from lakekit.cli.sandbox import Data
+from lakekit.duckdb import overview
 from lakekit.errors import InvalidStepInputError
 from lakekit.sql.queries import refuse_reversed
+from lakekit.values import parse_time
+from lakekit.warehouse.places import SANDBOX
 
 Table = Annotated[str, typer.Argument(help="Name of the table.")]
 AllOption = Annotated[
@@ -29,7 +31,7 @@ def tables(
     sandbox: SandboxOption = False,
     environment: EnvironmentOption = None,
     form: FormatOption = "table",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """List the tables: what each is, its rows, those that are current, its last commit.
 
@@ -37,7 +39,7 @@ def tables(
     """
     with opened(Where(warehouse, sandbox, environment, data)) as reader:
         found = reader.tables()
-        show(*views.listed(found, reader.count(found)), form, limit=0)
+        show(*overview.listed(found, reader.count(found)), form, limit=0)
         if not found:
             say("no tables yet", err=True)
 
@@ -49,7 +51,7 @@ def describe(  # noqa: PLR0913, PLR0917  each is an option
     environment: EnvironmentOption = None,
     form: FormatOption = "table",
     every: AllOption = False,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show the columns of a table: their types, what each is, its description.
 
@@ -59,8 +61,8 @@ def describe(  # noqa: PLR0913, PLR0917  each is an option
         found = reader.table(table)
         if form == "table":
             (counts,) = reader.count([found])
-            say(views.summary(found, counts))
-        show(*views.described(found, every=every), form, limit=0)
+            say(overview.summary(found, counts))
+        show(*overview.described(found, every=every), form, limit=0)
 
 
 def history(  # noqa: PLR0913, PLR0917  each is an option
@@ -72,7 +74,7 @@ def history(  # noqa: PLR0913, PLR0917  each is an option
     form: FormatOption = "table",
     every: AllOption = False,
     limit: LimitOption = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show all versions of one key, oldest first.
 
@@ -98,7 +100,7 @@ def as_of(  # noqa: PLR0913, PLR0917  each is an option
     form: FormatOption = "table",
     every: AllOption = False,
     limit: LimitOption = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Show the rows that were valid at a time.
 
@@ -119,7 +121,7 @@ def changes(  # noqa: PLR0913, PLR0917  each is an option
     form: FormatOption = "table",
     every: AllOption = False,
     limit: LimitOption = None,
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     r"""Show what was inserted, updated and deleted between two times: old → new.
 
@@ -145,7 +147,7 @@ def sql(  # noqa: PLR0913, PLR0917  each is an option
         Literal["duckdb", "spark"],
         typer.Option(help="spark takes any Spark SQL, but starts slowly; a local warehouse only."),
     ] = "duckdb",
-    data: Data = FOLDER,
+    data: Data = SANDBOX,
 ) -> None:
     """Query the tables by their names.
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lakekit.cli.read import views
+from lakekit.duckdb import overview
 from lakekit.duckdb.reader import Answer, Counts
 from lakekit.duckdb.tables import Table, refuse_unknown
 from lakekit.errors import InvalidStepInputError
@@ -93,7 +94,7 @@ TABLE = Table(
 
 
 def test_a_table_is_described_by_its_columns_and_their_roles() -> None:
-    columns, rows = views.described(TABLE, every=False)
+    columns, rows = overview.described(TABLE, every=False)
 
     assert columns == ("column", "type", "role", "description")
     assert [*rows] == [
@@ -102,11 +103,11 @@ def test_a_table_is_described_by_its_columns_and_their_roles() -> None:
         ("name", "string", "tracked", None),
         ("_valid_from", "timestamp_ntz", "control", None),
     ]
-    assert len([*views.described(TABLE, every=True)[1]]) == 5
+    assert len([*overview.described(TABLE, every=True)[1]]) == 5
 
 
 def test_a_table_is_summed_up_in_lines() -> None:
-    assert views.summary(TABLE, Counts(1_200, 30)).splitlines() == [
+    assert overview.summary(TABLE, Counts(1_200, 30)).splitlines() == [
         "people: scd2",
         "All people",
         "key: ID",
@@ -117,7 +118,7 @@ def test_a_table_is_summed_up_in_lines() -> None:
 
 
 def test_tables_are_listed_with_their_rows() -> None:
-    _, rows = views.listed([TABLE], [Counts(3, None)])
+    _, rows = overview.listed([TABLE], [Counts(3, None)])
 
     assert [*rows] == [("people", "scd2", 3, None, datetime(2026, 1, 2))]
 

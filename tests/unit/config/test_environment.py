@@ -160,6 +160,22 @@ PAUSE = "pause: {begins: 'cron(0 20 ? * MON-FRI *)', ends: 'cron(0 6 ? * MON-FRI
         ),
         ("live", "production: true", "notify: live is production"),
         ("dev", "budget: {monthly_usd: 10}", "budget: nobody would hear of it"),
+        (
+            "dev",
+            "lineage: {url: 'https://x.org', secret: elsewhere}",
+            "lineage.secret: must begin with lakekit/dev/",
+        ),
+        (
+            "dev",
+            "lineage: {url: 's3://bucket', secret: lakekit/dev/a}",
+            "lineage: secret: S3 takes no token",
+        ),
+        (
+            "dev",
+            "lineage: {url: 's3://Bucket/a?'}",
+            "lineage.url: must be s3://bucket or s3://bucket/prefix",
+        ),
+        ("dev", "lineage: {url: 'http://x.org'}", "lineage.url: must use https"),
         ("prod", f"notify: [a@b.org]\n{PAUSE % ''}", "pause: prod is production, which is never"),
         ("dev", f"schedules: false\n{PAUSE % ''}", "pause: schedules is false"),
         ("dev", PAUSE % ", time_zone: Europe/Berln", "pause.time_zone: 'Europe/Berln' is not"),

@@ -1,0 +1,1 @@
+"""The commands that hand contracts to other tools, and take them from there."""

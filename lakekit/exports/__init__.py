@@ -1,0 +1,1 @@
+"""Contracts in the forms of other tools: dbt, Open Data Contract Standard, notes for BI. Pure."""

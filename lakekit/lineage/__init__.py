@@ -1,0 +1,1 @@
+"""Lineage of runs as events of OpenLineage. Pure: what sends them is in `lakekit.aws`."""

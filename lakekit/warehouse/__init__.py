@@ -1,0 +1,1 @@
+"""A warehouse in Python: the tables of one place, read as the commands read them."""
