@@ -18,6 +18,7 @@ from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.check import check_files
+from lakekit.cli.first import add_source as commands_first
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
@@ -74,6 +75,7 @@ def check(
         raise typer.Exit(1)
 
 
+commands_first.register(app)
 commands_merge.register(app)
 commands_read.register(app)
 commands_operate.register(app)

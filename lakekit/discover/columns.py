@@ -41,7 +41,7 @@ class ColumnGuess:
 class Columns:
     """The columns, and the fields that no column reads, each with the reason."""
 
-    found: tuple[ColumnGuess, ...]
+    found: tuple[ColumnGuess, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
 

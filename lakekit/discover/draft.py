@@ -26,7 +26,7 @@ class Draft:
     paginator: Mapping[str, Any] = field(default_factory=lambda: {"type": "single_page"})
     extract: str = "full"
     incremental: Mapping[str, Any] | None = None
-    columns: Columns = Columns(())
+    columns: Columns = field(default_factory=Columns)
     types: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     sequence_by: str | None = None

@@ -33,7 +33,9 @@ _LIMIT_PARAM = re.compile(
     r"\W?|length)", re.IGNORECASE,
 )  # fmt: skip
 _NEXT_HEADER = re.compile(r"x-?(pagination-)?next-?(page|cursor|token|offset|page-token)", re.I)
-_TOTAL_HEADER = re.compile(r"x-?(pagination-|wp-)?total(-?count|-?items|-?results|-?records)?", re.I)
+_TOTAL_HEADER = re.compile(
+    r"x-?(pagination-|wp-)?total(-?count|-?items|-?results|-?records)?", re.I
+)
 _PAGES_HEADER = re.compile(r"x-?(pagination-|wp-)?(total-?pages|page-?count|totalpages)", re.I)
 
 
@@ -86,7 +88,7 @@ class Around(NamedTuple):
 
     answer: Answer
     scalars: list[Scalar]
-    count: int
+    records: int
     last: Mapping[str, Any]
     params: Mapping[str, list[str]]
 
@@ -133,13 +135,15 @@ def propose_paginators(seen: Around) -> list[PagingGuess]:
 
 def probes(seen: Around) -> list[PagingGuess]:
     """Return what may be tried with an answer that shows nothing: parameters that are usual."""
-    if not seen.count:
+    if not seen.records:
         return []
-    size = _limit(seen)[1] or seen.count
-    return [
-        PagingGuess({"type": "page_number"}, "page=2 was tried", ("page",)),
-        PagingGuess({"type": "offset", "limit": size}, "offset was tried", ("offset", "limit")),
-    ]
+    limit_param, limit = _limit(seen)
+    found = [PagingGuess({"type": "page_number"}, "page=2 was tried", ("page",))]
+    if limit or seen.records % 5 == 0:  # a page has a round number of records
+        size = {"limit": limit or seen.records, "limit_param": limit_param or "limit"}
+        saw = f"offset={limit or seen.records} was tried"
+        found.append(PagingGuess({"type": "offset", **size}, saw, ("offset", size["limit_param"])))
+    return found
 
 
 def _links(seen: Around) -> Iterator[PagingGuess]:
@@ -231,7 +235,7 @@ def _numbered(seen: Around) -> Iterator[PagingGuess]:
     more = pages or total or _flag(seen)
     if offset or (total and not pages and not page and limit_param):
         name, saw = offset or ("offset", "a limit and a total, and no page")
-        size: dict[str, Any] = {"limit": limit or max(seen.count, 1)}
+        size: dict[str, Any] = {"limit": limit or max(seen.records, 1)}
         size |= {"limit_param": limit_param} if limit_param not in (None, "limit") else {}
         named = {"offset_param": name} if name != "offset" else {}
         found = {"type": "offset", **size, **named, **_counted(total, "offset"), **_flag(seen)}
@@ -262,7 +266,7 @@ def _totals(seen: Around) -> tuple[_Stated | None, _Stated | None]:
             continue
         if _PAGES.fullmatch(each.name) and pages is None:
             pages = _Stated("path", each.path, number)
-        elif _TOTAL.fullmatch(each.name) and total is None and number >= seen.count:
+        elif _TOTAL.fullmatch(each.name) and total is None and number >= seen.records:
             total = _Stated("path", each.path, number)
     for name, value in seen.answer.headers.items():
         if value.strip().isdigit():
@@ -270,7 +274,7 @@ def _totals(seen: Around) -> tuple[_Stated | None, _Stated | None]:
                 pages = pages or _Stated("header", name, int(value))
             elif _TOTAL_HEADER.fullmatch(name):
                 total = total or _Stated("header", name, int(value))
-    if total and total.number <= seen.count and not _own(seen, _PAGE_PARAM):
+    if total and total.number <= seen.records and not _own(seen, _PAGE_PARAM):
         total = None if not _own(seen, _OFFSET_PARAM) else total
     return pages, total
 
@@ -307,8 +311,8 @@ def _limit(seen: Around) -> tuple[str | None, int | None]:
             return name, int(values[0])
     for each in seen.scalars:
         own = str(each.steps[-1])
-        if each.number and _LIMIT_PARAM.fullmatch(own) and seen.count <= each.number <= 100_000:
-            if own.lower() in ("count", "size") and each.number == seen.count:
+        if each.number and _LIMIT_PARAM.fullmatch(own) and seen.records <= each.number <= 100_000:
+            if own.lower() in ("count", "size") and each.number == seen.records:
                 continue
             return own, each.number
     return None, None

@@ -100,17 +100,20 @@ def _below(steps: Steps, value: Any, form: Form) -> Iterator[Place]:
                 if isinstance(each, list):
                     yield from _below((*steps, number), each, form)
     elif isinstance(value, Fields):
-        if entries := _map(steps, value):
-            yield entries
-        for name, each in value:
-            if isinstance(each, Fields | list):
-                yield from _below((*steps, name), each, form)
-        if form.name == "xml" and _is_leaf(value) and steps:
-            yield Place(path_of(steps), "one element with values; a list of one", 1, score=10)
-        elif len(value) > 0:
-            score = -50 - 5 * len(steps)
-            yield Place(path_of(steps), f"one object with {_names(value)}", 1, "object",
-                        score=score)  # fmt: skip
+        yield from _object(steps, value, form)
+
+
+def _object(steps: Steps, value: Fields, form: Form) -> Iterator[Place]:
+    if entries := _map(steps, value):
+        yield entries
+    for name, each in value:
+        if isinstance(each, Fields | list):
+            yield from _below((*steps, name), each, form)
+    if form.name == "xml" and _is_leaf(value) and steps:
+        yield Place(path_of(steps), "one element with values; a list of one", 1, score=10)
+    elif len(value) > 0:
+        saw, score = f"one object with {_names(value)}", -50 - 5 * len(steps)
+        yield Place(path_of(steps), saw, 1, "object", score=score)
 
 
 def _is_leaf(value: Fields) -> bool:

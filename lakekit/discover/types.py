@@ -52,6 +52,9 @@ def guess_type(
         level: How deep the field is.
     """
     there = [value for value in values if value is not None and not (are_texts and value == "")]
+    if are_texts and any(isinstance(value, list) for value in there):
+        # One element of XML is no list; extraction makes one of it for an array.
+        there = [value if isinstance(value, list) else [value] for value in there]
     if not there:
         return Guess(_STRING, "null, absent or empty in every record seen")
     for guess in _guesses(there, name, are_texts, level):

@@ -11,7 +11,7 @@ from lakekit.discover.draft import Draft
 from lakekit.values import printable
 
 _WIDTH = 100
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_PLAIN = re.compile(r"[A-Za-z_$/][A-Za-z0-9_./$-]*")
 
 
 def source_text(draft: Draft) -> str:
@@ -82,18 +82,20 @@ def flow(value: Any) -> str:
     """Return a value as YAML on one line.
 
     Example:
-        >>> flow({"type": "cursor", "cursor_path": "$['@odata.nextLink']", "first": True})
-        '{type: cursor, cursor_path: "$[\\'@odata.nextLink\\']", first: true}'
+        >>> flow({"type": "cursor", "cursor_path": "$.a b", "first": True})
+        '{type: cursor, cursor_path: "$.a b", first: true}'
     """
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{flow(str(name))}: {flow(each)}' for name, each in value.items())}}}"
+        return (
+            f"{{{', '.join(f'{flow(str(name))}: {flow(each)}' for name, each in value.items())}}}"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(flow, value))}]"
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
         return "null" if value is None else str(value)
-    if _PLAIN.fullmatch(value) and yaml.safe_load(value) == value:
+    if _PLAIN.fullmatch(value) and yaml.safe_load(f"[{value}]") == [value]:
         return value
     written: str = yaml.safe_dump(
         value, default_style='"', allow_unicode=True, width=float("inf")

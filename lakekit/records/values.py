@@ -28,10 +28,10 @@ _PARTS = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.](\d+))?)?)?(Z|[+-].*)?", re.ASCII
 )
 # As Java's DecimalFormat reads it in the locale that Spark parses with.
-_DECIMAL_TEXT = re.compile(r"-?([0-9’]+\.?[0-9]*|\.[0-9]+)(E-?[0-9]{1,9})?")
+_DECIMAL_TEXT = re.compile(r"-?([0-9\u2019]+\.?[0-9]*|\.[0-9]+)(E-?[0-9]{1,9})?")
 _EXACT = Context(prec=20_000, rounding=ROUND_HALF_UP)
 _FARTHEST_OFFSET = timedelta(hours=18)
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  all times here are UTC
+_EPOCH = datetime(1970, 1, 1)
 
 
 class NoSuchValueError(Exception):
@@ -137,7 +137,7 @@ def _decimal(value: Any, kind: SqlType) -> Typed:
         raise NoSuchValueError
     widest = MOST_DIGITS_OF_DECIMALS - kind.precision + kind.scale
     try:
-        read = _rounded(Decimal(value.replace("’", "")), widest, MOST_DIGITS_OF_DECIMALS)
+        read = _rounded(Decimal(value.replace("\u2019", "")), widest, MOST_DIGITS_OF_DECIMALS)
     except InvalidOperation:
         raise NoSuchValueError from None
     if read is None:
@@ -196,7 +196,7 @@ def _time(text: str) -> datetime | None:
     micros = (parts[7] or "")[:6].ljust(6, "0")
     numbers = [int(part or 0) for part in (*parts.groups()[:6], micros)]
     try:
-        return datetime(*numbers)  # type: ignore[arg-type]  # noqa: DTZ001
+        return datetime(*numbers)  # type: ignore[arg-type]
     except ValueError:
         return None
 

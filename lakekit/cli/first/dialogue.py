@@ -89,7 +89,8 @@ class Proposals:
         Raises:
             InvalidStepInputError: It proposes nothing.
         """
-        seen = f"  ({question.saw[0].strip()})" if question.saw else ""
+        first = question.saw[0].removeprefix(f"{question.proposal}: ") if question.saw else ""
+        seen = f"  ({first})" if first else ""
         if not question.proposal:
             raise InvalidStepInputError(
                 f"{question.name}: nothing can be proposed{seen}; answer it without --yes"

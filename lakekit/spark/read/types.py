@@ -110,7 +110,9 @@ def _read_type(kind: SqlType) -> SqlType:
         return parse_type("smallint")
     if kind.name == "decimal":
         whole = kind.precision - kind.scale
-        return replace(kind, precision=MOST_DIGITS_OF_DECIMALS, scale=MOST_DIGITS_OF_DECIMALS - whole)
+        return replace(
+            kind, precision=MOST_DIGITS_OF_DECIMALS, scale=MOST_DIGITS_OF_DECIMALS - whole
+        )
     # The keys of a map are texts.
     head = kind.fields[:1] if kind.name == "map" else ()
     parts = tuple((name, _read_type(part)) for name, part in kind.fields[len(head) :])
