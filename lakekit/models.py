@@ -2,12 +2,13 @@
 
 import re
 import sys
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
@@ -73,7 +74,7 @@ class FileModel(Model):
             return cls.model_validate(document)
         except ValidationError as error:
             faults = cls._all_faults(document, error)
-            raise InvalidContractError("\n".join(f"{name}: {fault}" for fault in faults)) from None
+            raise InvalidContractError("\n".join(located(name, text, faults))) from None
 
     @classmethod
     def faults_between(
@@ -99,6 +100,42 @@ class FileModel(Model):
         found = list(cls.faults_between(document, [fault.path for fault in single]))
         once = dict.fromkeys(single + (found or between))
         return sorted(once, key=lambda fault: _position(document, fault.path))
+
+
+def located(name: str, text: str, faults: Iterable[Fault]) -> list[str]:
+    r"""Return a line for each fault of a file: the file, line and column, the path, the message.
+
+    A field that is missing has the place of what should hold it.
+
+    Example:
+        >>> located("a.yaml", "b:\n- {c: 1}", [Fault(("b", 0, "c"), "is odd")])
+        ['a.yaml:2:4: b.0.c: is odd']
+    """
+    marks = _marks(text)
+    lines = []
+    for fault in faults:
+        known = [fault.path[:end] for end in range(len(fault.path), 0, -1)]
+        mark = next((marks[path] for path in known if path in marks), "")
+        lines.append(f"{name}{mark}: {fault}")
+    return lines
+
+
+def _marks(text: str) -> dict[Path, str]:
+    """Return the line and column of each field and item of a YAML text, by their paths."""
+    found: dict[Path, str] = {}
+
+    def walk(node: yaml.Node | None, path: Path) -> None:
+        pairs: list[tuple[str | int, yaml.Node, yaml.Node]] = []
+        if isinstance(node, yaml.MappingNode):
+            pairs = [(str(name.value), name, value) for name, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            pairs = [(number, value, value) for number, value in enumerate(node.value)]
+        for part, at, value in pairs:
+            found[*path, part] = f":{at.start_mark.line + 1}:{at.start_mark.column + 1}"
+            walk(value, (*path, part))
+
+    walk(yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader), ())
+    return found
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -188,7 +225,10 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
 
 def _message(fault: ErrorDetails, model: type[BaseModel], document: Any) -> str:
     if fault["type"] == "extra_forbidden":
-        return f"unknown field{_suggestion(model, fault['loc'])}"
+        place: Any = document
+        for part in _path_in(document, fault)[:-1]:
+            place = child(place, part)
+        return f"unknown field{_suggestion(model, fault['loc'], place or ())}"
     if fault["type"] == "string_type" and document is not None:
         value = document
         for part in _path_in(document, fault):
@@ -236,17 +276,61 @@ def _position(document: Any, path: Path) -> list[int]:
     return position
 
 
-def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    """Return a hint at the field that was probably meant, searching all models below this one."""
-    known = {name for each in _models_below(model, set()) for name in _field_names(each)}
-    if location[-1] in known:
+def _suggestion(
+    model: type[BaseModel], location: tuple[int | str, ...], given: Collection[str]
+) -> str:
+    """Return a hint at the field that was probably meant.
+
+    Fields of its own model come first: one that is spelt like it, or the only one that is missing.
+    """
+    name = str(location[-1])
+    own = {
+        f: a for each in _models_at(model, location[:-1]) for f, a in _named_fields(each).items()
+    }
+    close = get_close_matches(name, sorted(own), n=1, cutoff=0.7)
+    missing = [field for field, about in own.items() if about.is_required() and field not in given]
+    if close or len(missing) == 1:
+        return f"; did you mean '{(close or missing)[0]}'?"
+    known = {each for below in _models_below(model, set()) for each in _named_fields(below)}
+    if name in known:
         return "; it has no meaning here"
-    close = get_close_matches(str(location[-1]), sorted(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else "; remove it"
+    return "; remove it"
 
 
-def _field_names(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+def _named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _models_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """Return the models that a place may have: of a union, the one that its tag names."""
+    found = [model]
+    for part in location:
+        below = [
+            each
+            for known in found
+            for name, field in _named_fields(known).items()
+            if name == part
+            for each in _direct_models(field.annotation)
+        ]
+        tagged = [each for each in found if _tag_of(each) == part]
+        found = below or tagged or found
+    return found
+
+
+def _direct_models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    parts = getattr(annotation, "__args__", ())
+    return [each for part in parts for each in _direct_models(part)]
+
+
+def _tag_of(model: type[BaseModel]) -> str | None:
+    """Return the value of `type` or `format` by which a union knows a model."""
+    for name in ("type", "format"):
+        tags = getattr(getattr(model.model_fields.get(name), "annotation", None), "__args__", ())
+        if tags:
+            return str(tags[0])
+    return None
 
 
 def _models_below(annotation: Any, seen: set[type[BaseModel]]) -> set[type[BaseModel]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
 from lakekit.local.warehouse import read_text
-from lakekit.models import Fault, parse_yaml
+from lakekit.models import Fault, located, parse_yaml
 
 Document = Contract | Source | Environment
 
@@ -44,7 +45,7 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             found.append(contracts[document.contract])
         if isinstance(document, Environment) and document.environment in environments:
             found.append(environments[document.environment])
-        faults[file] += [f"{file}: {fault}" for fault in found]
+        faults[file] += located(str(file), read_text(file), found)
     return faults
 
 
@@ -76,6 +77,19 @@ def _place_faults(
         yield fault
     if isinstance(document, Source):
         yield from source_faults(document, environments(folder.with_name("environments")))
+    else:
+        yield from _source_of_faults(document, folder.with_name("sources"))
+
+
+def _source_of_faults(contract: Contract, folder: Path) -> Iterator[Fault]:
+    """Yield that a contract's source has no file next to the contracts."""
+    known = sorted(file.stem for file in folder.glob("*.yaml"))
+    if contract.source not in known:
+        close = get_close_matches(contract.source, known, n=1)
+        there = (
+            f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known) or 'none'}"
+        )
+        yield Fault(("source",), f"there is no sources/{contract.source}.yaml; {there}")
 
 
 def _environments(folder: Path) -> dict[str, Environment]:

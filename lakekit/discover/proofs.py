@@ -19,7 +19,7 @@ from lakekit.models import describe_faults
 MOST_PAGES = 2
 
 
-class RememberingClient(SourceClient):
+class CachingClient(SourceClient):
     """A client that asks each thing once: what was answered before is the answer again."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

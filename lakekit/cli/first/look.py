@@ -12,7 +12,7 @@ from lakekit.cli.first.places import ENVIRONMENT, named, reader_of
 from lakekit.config.source import Source
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.discover.address import Address, looks_secret
-from lakekit.discover.proofs import RememberingClient
+from lakekit.discover.proofs import CachingClient
 from lakekit.discover.sample import contract_of
 from lakekit.discover.sign_in import propose_sign_in, read_sign_in
 from lakekit.errors import InvalidStepInputError
@@ -30,7 +30,7 @@ class Api:
     """An API and how it is called: its source, the secrets, the client."""
 
     source: Source
-    client: RememberingClient
+    client: CachingClient
     auth: list[dict[str, Any]] = field(default_factory=list)
     saw: str = ""
 
@@ -164,5 +164,5 @@ def _source(base_url: str, name: str, auth: Sequence[Mapping[str, Any]]) -> Sour
         raise InvalidStepInputError(describe_faults(error, Source, "source")) from None
 
 
-def _client(source: Source, secrets: dict[str, str]) -> RememberingClient:
-    return RememberingClient(source, reader_of(secrets))
+def _client(source: Source, secrets: dict[str, str]) -> CachingClient:
+    return CachingClient(source, reader_of(secrets))

@@ -9,6 +9,7 @@ from tests.landed_lines import OF_PATHS_FAULTS as FAULTS
 from tests.landed_lines import WHOLE
 from tests.spark.support.people import people
 
+
 def test_a_column_is_read_from_the_field_that_it_names(load, spark, table):
     done = load(1, WHOLE, {"data": {"id": 2, "home.town": None}}, *FAULTS, contract=CONTRACT)
 

@@ -13,6 +13,7 @@ from tests.landed_lines import UNREADABLE
 from tests.spark.support.people import people
 from tests.tiers import long
 
+
 def test_the_reason_names_the_column_of_a_value_of_another_type(load, spark, table):
     done = load(1, {"id": 99, "home": {"street": "x"}}, *FAULTS, contract=CONTRACT)
 
