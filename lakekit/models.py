@@ -284,9 +284,9 @@ def _suggestion(
     Fields of its own model come first: one that is spelt like it, or the only one that is missing.
     """
     name = str(location[-1])
-    own = {
-        f: a for each in _models_at(model, location[:-1]) for f, a in _named_fields(each).items()
-    }
+    own: dict[str, FieldInfo] = {}
+    for each in _models_at(model, location[:-1]):
+        own |= _named_fields(each)
     close = get_close_matches(name, sorted(own), n=1, cutoff=0.7)
     missing = [field for field, about in own.items() if about.is_required() and field not in given]
     if close or len(missing) == 1:

@@ -21,7 +21,7 @@ class Draft:
     params: Mapping[str, Sequence[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     auth: Sequence[Mapping[str, Any]] = ()
-    response: Mapping[str, Any] = field(default_factory=dict)
+    response: Mapping[str, Any] = field(default_factory=lambda: {"format": "json"})
     place: Mapping[str, Any] = field(default_factory=dict)
     paginator: Mapping[str, Any] = field(default_factory=lambda: {"type": "single_page"})
     extract: str = "full"

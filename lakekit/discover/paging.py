@@ -140,9 +140,10 @@ def probes(seen: Around) -> list[PagingGuess]:
     limit_param, limit = _limit(seen)
     found = [PagingGuess({"type": "page_number"}, "page=2 was tried", ("page",))]
     if limit or seen.records % 5 == 0:  # a page has a round number of records
-        size = {"limit": limit or seen.records, "limit_param": limit_param or "limit"}
+        name = limit_param or "limit"
+        size = {"limit": limit or seen.records, "limit_param": name}
         saw = f"offset={limit or seen.records} was tried"
-        found.append(PagingGuess({"type": "offset", **size}, saw, ("offset", size["limit_param"])))
+        found.append(PagingGuess({"type": "offset", **size}, saw, ("offset", name)))
     return found
 
 
@@ -162,9 +163,9 @@ def _next_urls(seen: Around) -> Iterator[PagingGuess]:
             yield PagingGuess(found, f"{each.path} is the address of a next page")
     for each in seen.scalars:
         is_null = each.value is None or each.value == ""
-        beside = {other.name for other in seen.scalars}
+        names = {other.name for other in seen.scalars}
         if each.name in ("next", "nexturl", "nextpageurl", "nextlink") and is_null:
-            is_usual = beside & {"previous", "prev", "prevpageurl", "count", "nextlink", "nexturl"}
+            is_usual = names & {"previous", "prev", "prevpageurl", "count", "nextlink", "nexturl"}
             if is_usual or len(each.steps) > 1:
                 saw = f"{each.path} is null: this is the last page; it may be an address elsewhere"
                 yield PagingGuess({"type": "next_url", "next_path": each.path}, saw)

@@ -1,5 +1,8 @@
 """`lakekit add-source`: from the address of an API to the files of a source and of its table."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +22,21 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.discover.address import Address, read_address, shown_url, source_name, table_name
 from lakekit.discover.draft import Draft
 from lakekit.discover.form import form_of
+from lakekit.discover.places import find_places
 from lakekit.discover.yaml_text import contract_text, source_text
-from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.errors import (
+    InvalidStepInputError,
+    SourceRejectedError,
+    SourceShapeError,
+    UnknownSourceError,
+)
 from lakekit.extract import SourceClient
 from lakekit.models import Name
 
-_WAYS = "docs/sources.md has further ways, which are written by hand"
+_GRAPHQL = (
+    "this looks like GraphQL, which has no list to look at without a query: write the contract by "
+    "hand, as the recipe in docs/sources.md#graphql has it, and see it with lakekit try"
+)
 
 
 def add_source(
@@ -75,15 +87,29 @@ def add(
     draft = _first_draft(source, table, address, given)
     api = open_api(address.base_url, source, given, known)
     try:
-        api, answer = look(api, draft.endpoint(), given, asker)
+        with _hinting(address.path):
+            api, answer = look(api, draft.endpoint(), given, asker)
+            form = form_of(answer)
+            find_places(form)
         saw = {"source": f"Seen at {shown_url(url)}.", "sign in": api.saw}
         draft = replace(draft, auth=api.auth, saw=saw)
-        chosen = Interview(asker, api, answer, form_of(answer), draft).draft()
+        chosen = Interview(asker, api, answer, form, draft).draft()
         texts = _texts(chosen, folder, known)
         _refuse_secrets(texts, given, api.client)
     finally:
         api.close()
     return _write(texts, asker)
+
+
+@contextmanager
+def _hinting(path: str) -> Iterator[None]:
+    """Let the refusal of what looks like GraphQL say what to do."""
+    try:
+        yield
+    except (SourceRejectedError, SourceShapeError) as error:
+        if re.search(r"graphi?ql", path, re.IGNORECASE) or "query string" in str(error):
+            error.args = (f"{error}; {_GRAPHQL}", *error.args[1:])
+        raise
 
 
 def _name_question(kind: str, proposal: str) -> Question[str]:

@@ -1,6 +1,5 @@
 """`lakekit try`: the table that the first pages of a source would make; nothing is written."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -26,8 +25,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.errors import InvalidStepInputError, LakekitError, UnknownSourceError
 from lakekit.extract import SourceClient, extract_pages
-from lakekit.json_text.lines import read_fields
-from lakekit.landing.census import Census, Verdict
+from lakekit.landing.census import coverage
 from lakekit.landing.writer import one_line
 from lakekit.records.reader import read_record
 
@@ -74,7 +72,7 @@ def try_source(  # noqa: PLR0913, PLR0917  each is an option
     trial = run_trial(records, contract)
     columns = [column.name for column in contract.stored]
     show(columns, [[row[name] for name in columns] for row in trial.rows], form, limit)
-    for line in _report(found, trial, contract, _counted(found.lines, source, contract)):
+    for line in _report(found, trial, contract):
         say(line, err=True)
 
 
@@ -113,14 +111,7 @@ def _fetch(source: Source, contract: Contract, most: int, secrets: dict[str, str
     return found
 
 
-def _counted(lines: Sequence[bytes], source: str, contract: Contract) -> Verdict:
-    census = Census(contract)
-    for line in lines:
-        census.add(read_fields(line))
-    return census.verdict("try", source, contract.contract)
-
-
-def _report(found: _Pages, trial: Trial, contract: Contract, counts: Verdict) -> list[str]:
+def _report(found: _Pages, trial: Trial, contract: Contract) -> list[str]:
     kind = contract.endpoint.paginator.type
     end = "the last one is the end" if found.is_last else "there are more"
     sizes = ", ".join(map(str, found.counts))
@@ -139,6 +130,7 @@ def _report(found: _Pages, trial: Trial, contract: Contract, counts: Verdict) ->
     allowed = contract.quality.max_rejected_ratio
     if trial.records and len(trial.rejected) / trial.records > allowed:
         lines.append(f"a run would fail: quality.max_rejected_ratio allows {allowed}")
+    counts = coverage(found.lines, contract)
     if counts.unknown_fields:
         lines.append(f"fields that no column reads: {', '.join(counts.unknown_fields)}")
     if counts.absent_fields:

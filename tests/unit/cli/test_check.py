@@ -199,9 +199,8 @@ def test_reports_environments_that_share_a_database(tmp_path: Path) -> None:
     result = check(*files.values())
 
     assert result.stdout == f"{files['base']}: ok\n{files['dev']}: ok\n"
-    assert without_places(result.stderr).startswith(
-        f"{files['qa']}: storage.database: 'lake' is the database of"
-    )
+    fault = "storage.database: 'lake' is the database of"
+    assert without_places(result.stderr).startswith(f"{files['qa']}: {fault}")
 
 
 @pytest.mark.parametrize(
