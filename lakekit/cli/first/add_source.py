@@ -213,7 +213,7 @@ def _refuse_secrets(texts: dict[Path, str], given: Given, client: SourceClient) 
 
 def _write(texts: dict[Path, str], asker: Asker) -> list[Path]:
     for file, text in texts.items():
-        say(f"\n{file}\n{text}")
+        say(f"\n{file}:\n\n{text.rstrip()}")
 
     def read(text: str, again: bool) -> bool:
         if text not in ("yes", "no"):

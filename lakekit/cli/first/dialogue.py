@@ -4,12 +4,16 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from getpass import getpass
+from textwrap import fill
 from typing import Generic, Protocol, TypeVar
 
 from lakekit.cli.output import lines, say, write
 from lakekit.errors import InvalidStepInputError
 
 Answer = TypeVar("Answer")
+# A longer proposal is the first line of what was seen.
+_SHORT = 30
+_WIDTH = 79
 
 
 class Doubt(ValueError):
@@ -53,10 +57,11 @@ class Person:
         """Return an answer that the question can read."""
         say(f"\n{question.text}")
         for each in question.saw:
-            say(f"  {each}")
+            say(_folded(each))
         doubted = None
         while True:
-            shown = f" [{question.proposal}]" if question.proposal else ""
+            short = question.proposal if len(question.proposal) <= _SHORT else "the first"
+            shown = f" [{short}]" if short else ""
             write(lines(f"{question.name}{shown}: "))
             text = self._line(question.name).strip() or question.proposal
             try:
@@ -104,6 +109,19 @@ class Proposals:
     def secret(self, name: str) -> str:
         """Refuse: a value must be given."""
         raise InvalidStepInputError(f"the API wants a secret; give --secret {name}=VALUE")
+
+
+def _folded(text: str) -> str:
+    """Return a line of what was seen, folded for a narrow terminal."""
+    return fill(
+        text,
+        _WIDTH,
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
 
 
 def chosen_asker(yes: bool) -> Asker:

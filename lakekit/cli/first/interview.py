@@ -8,6 +8,7 @@ import yaml
 
 from lakekit.cli.first.dialogue import Asker, Doubt, Question
 from lakekit.cli.first.look import Api
+from lakekit.cli.first.watermark import ask_watermark, is_offered
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import parse_type
 from lakekit.discover.columns import Columns, nested_fields, propose_columns
@@ -190,7 +191,8 @@ class Interview:
         columns = self._columns(flatten)
         self._draft = replace(self._draft, columns=columns)
         count = f"of {len(objects)} records"
-        shown = [f"{each.name} {each.type}{_about(each)}" for each in columns.found]
+        width = max(len(each.name) for each in columns.found)
+        shown = [f"{each.name:{width}}  {each.type}{_about(each)}" for each in columns.found]
         shown += [f"left out: {path}: {why}" for path, why in columns.left_out]
 
         def read(text: str, again: bool) -> dict[str, str]:
@@ -324,6 +326,24 @@ class Interview:
         elif mark:
             about += f"; {mark.column} may mark deleted records: it is kept as a column"
         self._note("extract", about)
+        if chosen == "incremental" and self._draft.sequence_by and is_offered():
+            self._ask_watermark(self._draft.sequence_by)
+
+    def _ask_watermark(self, name: str) -> None:
+        column = next(each for each in self._draft.columns.found if each.name == name)
+        times = [each.values[name] for each in self._records(self._draft) if not each.fault]
+
+        def try_params(params: dict[str, list[str]]) -> tuple[Proof, list[Any]]:
+            document = replace(self._draft, params=params).contract_document()
+            guess = PagingGuess({**self._draft.paginator}, "")
+            proof = prove(self._api.source, document, self._api.client, guess, ())
+            contract = contract_of(document)
+            found = typed_records(proof.pages[0] if proof.pages else (), contract)
+            return proof, [each.values.get(name) for each in found]
+
+        self._draft = ask_watermark(
+            self._ask, self._draft, column, self._objects(), times, try_params
+        )
 
 
 def _named(place: Place) -> str:

@@ -141,6 +141,12 @@ def bare_pages(asked: Asked) -> Reply:
     return Reply(customers()[(page - 1) * 3 : page * 3])
 
 
+def since(asked: Asked) -> Reply:
+    """What has changed since a time."""
+    after = asked.query.get("updated_since", "")
+    return Reply({"data": [each for each in customers() if each["updated_at"] >= after]})
+
+
 def single(asked: Asked) -> Reply:
     return Reply({"data": customers()})
 

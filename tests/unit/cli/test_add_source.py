@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from lakekit.cli.first.add_source import add
 from lakekit.cli.first.dialogue import Person, Proposals
+from lakekit.cli.first.watermark import is_offered
 from lakekit.cli.main import app
 from lakekit.config.source import load_source
 from lakekit.contract.contract import Contract, load_contract
@@ -242,7 +243,7 @@ def test_a_second_table_of_an_api_uses_its_source(tmp_path: Path) -> None:
         source = (tmp_path / "sources/shop.yaml").read_text()
 
         written = add(f"{base}/v1/more/orders", "shop", [], {}, Proposals(), tmp_path)
-        with pytest.raises(InvalidStepInputError, match="table: .*is there already"):
+        with pytest.raises(InvalidStepInputError, match=r"table: .*is there already"):
             add(f"{base}/v1/more/orders", "shop", [], {}, Proposals(), tmp_path)
 
     assert written == [tmp_path / "contracts/orders.yaml"]
@@ -274,6 +275,21 @@ def test_refuses_what_cannot_be_looked_at(
 def answers(*lines: str) -> Person:
     left: Iterator[str] = iter(lines)
     return Person(read_line=lambda: next(left, ""), hidden=lambda _: TOKEN)
+
+
+@pytest.mark.skipif(not is_offered(), reason="endpoints have no watermark here")
+def test_a_parameter_since_when_is_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = answers("", "", "", "", "", "", "", "incremental", "changed", "", "", "yes")
+    with serving(apis.since) as (base, _):
+        file = add(f"{base}/v1/customers", "shop", [], {}, said, tmp_path)[-1]
+
+    assert "changed was tried: 3 of 7 records are older" in capsys.readouterr().out
+    endpoint = load_contract(file.read_text()).endpoint
+    assert endpoint.params == {"updated_since": "{watermark}"}
+    incremental = endpoint.model_dump()["incremental"]
+    assert (incremental["watermark"], incremental["type"]) == ("$.updated_at", "timestamp")
 
 
 def test_a_person_may_answer_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

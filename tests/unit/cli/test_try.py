@@ -1,4 +1,4 @@
-"""`lakekit try` shows the table that a few pages would make, and writes nothing; in this process."""
+"""`lakekit try` shows the table that a few pages would make; in this process."""
 
 import json
 from pathlib import Path

@@ -95,9 +95,12 @@ def test_a_key_is_unique_and_never_null(records: list[dict[str, Any]]) -> None:
         assert not any(None in each for each in values)
 
 
+WORDS = st.text(string.ascii_lowercase, min_size=1, max_size=4)
+CELLS = st.dictionaries(WORDS, TEXTS, min_size=1, max_size=4)
+
+
 @SOON
-@given(st.lists(st.dictionaries(st.text(string.ascii_lowercase, min_size=1, max_size=4),
-                                TEXTS, min_size=1, max_size=4), min_size=1, max_size=5))  # fmt: skip
+@given(st.lists(CELLS, min_size=1, max_size=5))
 def test_columns_of_texts_read_what_is_landed_of_them(records: list[dict[str, str]]) -> None:
     objects = [untyped(each) for each in objects_of(lines_of(records))]
     found = propose_columns(objects, are_texts=True)
