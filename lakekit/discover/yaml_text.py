@@ -31,7 +31,7 @@ def contract_text(draft: Draft) -> str:
     lines = [f"contract: {flow(draft.table)}", f"source: {flow(draft.source)}", "endpoint:"]
     for name, value in document["endpoint"].items():
         about = {"shape": "", "map_key": "", "response": "format", "paginator": "pages",
-                 "incremental": "", "params": ""}.get(name, name)  # fmt: skip
+                 "incremental": "since", "params": ""}.get(name, name)  # fmt: skip
         lines += _comment(draft.saw.get(about, ""), "  ")
         lines.append(f"  {name}: {flow(value)}")
     lines += _comment(draft.saw.get("columns", ""))

@@ -51,11 +51,14 @@ def ask_watermark(
     known = since_param(dict(draft.params))
     about = f"the address has the parameter {known}" if known else f"{_USUAL} is usual, and a guess"
 
+    saw: dict[str, str] = {}
+
     def read(text: str, again: bool) -> str | None:
         if text == NONE:
             return None
         if not again:
             _refuse(text, sorted(times), kind, draft, try_params)
+        saw["since"] = "as it was given" if again else f"{text} was tried: no older record came"
         return text
 
     text = "Which parameter asks for what has changed since a time? It is tried; none has no such."
@@ -66,7 +69,7 @@ def ask_watermark(
     start = ask(Question("start", "Where does the first run begin?", given, _time, []))
     incremental = {"watermark": path_of(column.steps), "type": kind, "start": start}
     params = {**draft.params, param: ["{watermark}"]}
-    return replace(draft, incremental=incremental, params=params)
+    return replace(draft, incremental=incremental, params=params, saw={**draft.saw, **saw})
 
 
 def _kind_of(column: ColumnGuess, records: Sequence[Fields]) -> str:
