@@ -179,6 +179,11 @@ def _cursors(seen: Around) -> Iterator[PagingGuess]:
     for each in seen.scalars:
         is_url = each.text is not None and _is_address(each.text)
         value = each.text or each.number
+        if re.fullmatch(r"next\w*(cursor|token)", each.name) and each.value in (None, ""):
+            param = _params_of(str(each.steps[-1]), seen.params, is_number=False)[0]
+            found = {"type": "cursor", "cursor_path": each.path, "cursor_param": param}
+            saw = f"{each.path} is null: this is the last page; {param} is a guess"
+            yield PagingGuess(found, saw, (param,))
         if not _NEXT.fullmatch(each.name) or not value or is_url or each.value is True:
             continue
         own = [step for step in each.steps if isinstance(step, str)]
@@ -300,9 +305,10 @@ def _own(seen: Around, names: re.Pattern[str]) -> tuple[str, str] | None:
             return name, f"the address has the parameter {name}"
     for each in seen.scalars:
         own = str(each.steps[-1])
-        is_number = names is _PAGE_PARAM and own.lower() == "number"
-        if each.number is not None and (names.fullmatch(own) or is_number):
-            return "page" if is_number else own, f"the answer has {each.path}: {each.number}"
+        # What an answer calls its page is often not what a request calls it.
+        is_page = names is _PAGE_PARAM and each.name in ("number", "currentpage")
+        if each.number is not None and (names.fullmatch(own) or is_page):
+            return "page" if is_page else own, f"the answer has {each.path}: {each.number}"
     return None
 
 
@@ -324,6 +330,7 @@ def _first_page(seen: Around, name: str) -> int | None:
     if given and given[0].isdigit():
         return int(given[0])
     for each in seen.scalars:
-        if str(each.steps[-1]) in (name, "number") and each.number is not None:
+        is_page = str(each.steps[-1]) == name or each.name in ("number", "currentpage")
+        if is_page and each.number is not None:
             return each.number
     return None

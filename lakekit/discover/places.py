@@ -122,7 +122,8 @@ def _is_leaf(value: Fields) -> bool:
 
 def _list(steps: Steps, items: list[Any]) -> Iterator[Place]:
     objects = [each for each in items if isinstance(each, Fields)]
-    if len(objects) * 2 < len(items) or (items and not objects):
+    others = [each for each in items if each is not None and not isinstance(each, Fields)]
+    if len(others) * 10 > len(items) or (items and not objects):
         return
     name = str(steps[-1]).lower() if steps else ""
     score = min(len(items), 50) + (40 if name in _USUAL or not steps else 0)

@@ -7,6 +7,7 @@ import pytest
 
 from lakekit.cli.first.add_source import add
 from lakekit.cli.first.dialogue import Person
+from lakekit.cli.output import say
 from tests.docs.pages import ROOT, read
 from tests.unit.cli import apis
 
@@ -26,13 +27,13 @@ def test_the_dialogue_of_the_page_is_the_one_that_a_person_has(
 
     def line() -> str:
         answer = next(left)
-        print(answer)  # as a terminal echoes it
+        say(answer)  # as a terminal echoes it
         return answer
 
     with apis.serving(apis.stripe) as (base, _):
         person = Person(line, lambda _: "")
         for file in add(f"{base}/v1/customers", "shop", [], {}, person, tmp_path):
-            print(f"wrote {file}")
+            say(f"wrote {file}")
 
     shown = capsys.readouterr().out.replace(base, "https://shop.example")
     shown = shown.replace(str(tmp_path), "config").strip()

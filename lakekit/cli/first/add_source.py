@@ -33,10 +33,8 @@ from lakekit.errors import (
 from lakekit.extract import SourceClient
 from lakekit.models import Name
 
-_GRAPHQL = (
-    "this looks like GraphQL, which has no list to look at without a query: write the contract by "
-    "hand, as the recipe in docs/sources.md#graphql has it, and see it with lakekit try"
-)
+_BY_HAND = "write the contract by hand, see docs/sources.md, and look at it with lakekit try"
+_GRAPHQL = f"this looks like GraphQL, which answers nothing without a query: {_BY_HAND}"
 
 
 def add_source(
@@ -109,6 +107,8 @@ def _hinting(path: str) -> Iterator[None]:
     except (SourceRejectedError, SourceShapeError) as error:
         if re.search(r"graphi?ql", path, re.IGNORECASE) or "query string" in str(error):
             error.args = (f"{error}; {_GRAPHQL}", *error.args[1:])
+        if re.search(r": 405\b", str(error)):
+            error.args = (f"{error}; it may want a POST with a body: {_BY_HAND}", *error.args[1:])
         raise
 
 

@@ -194,6 +194,8 @@ class Interview:
         width = max(len(each.name) for each in columns.found)
         shown = [f"{each.name:{width}}  {each.type}{_about(each)}" for each in columns.found]
         shown += [f"left out: {path}: {why}" for path, why in columns.left_out]
+        if odd := len(self._lines) - len(objects):
+            shown.append(f"{odd} more records are no objects of JSON, and will be rejected")
 
         def read(text: str, again: bool) -> dict[str, str]:
             return {} if text == "ok" else self._typed(text, again)

@@ -208,7 +208,11 @@ def test_without_a_secret_it_says_which_one_to_give(tmp_path: Path) -> None:
         (lambda _: Reply([1, 2, 3]), SourceShapeError, "no object"),
         (lambda _: Reply(b"{broken"), SourceShapeError, "not JSON"),
         (lambda _: Reply(b"hello"), SourceShapeError, "neither JSON, NDJSON, CSV nor XML"),
-        (lambda _: Reply({"message": "no such list"}, 404), SourceRejectedError, "404; the source says"),
+        (
+            lambda _: Reply({"message": "no such list"}, 404),
+            SourceRejectedError,
+            "404; the source says",
+        ),
     ],
 )
 def test_says_what_is_wrong_with_an_answer(
