@@ -141,6 +141,30 @@ def bare_pages(asked: Asked) -> Reply:
     return Reply(customers()[(page - 1) * 3 : page * 3])
 
 
+def worldbank(asked: Asked) -> Reply:
+    page = int(asked.query.get("page", "1"))
+    about = {"page": page, "pages": 3, "per_page": "3", "total": 7}
+    return Reply([about, customers()[(page - 1) * 3 : page * 3]])
+
+
+def json_api(asked: Asked) -> Reply:
+    page = int(asked.query.get("page[number]", "1"))
+    found = [{"type": "post", "id": str(n), "attributes": {"title": f"T{n}"}} for n in range(7)]
+    more = f"{asked.base}{asked.path}?page[number]={page + 1}" if page * 3 < 7 else None
+    return Reply({"data": found[(page - 1) * 3 : page * 3], "links": {"next": more}})
+
+
+def google(asked: Asked) -> Reply:
+    at = int(asked.query.get("pageToken", "t0")[1:])
+    more = {"nextPageToken": f"t{at + 3}"} if at + 3 < 7 else {}
+    return Reply({"kind": "list", "items": customers()[at : at + 3], **more})
+
+
+def order_lines(asked: Asked) -> Reply:
+    lines = [{"order_id": o, "line_no": n, "qty": 1.5} for o in (1, 2) for n in (1, 2, 3)]
+    return Reply({"rows": lines})
+
+
 def since(asked: Asked) -> Reply:
     """What has changed since a time."""
     after = asked.query.get("updated_since", "")

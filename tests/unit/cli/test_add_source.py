@@ -82,6 +82,34 @@ def test_proposes_how_pages_follow_and_proves_it_by_the_second_one(
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("serve", "records", "paginator", "keys", "column"),
+    [
+        (apis.worldbank, "$[1]", {"type": "page_number", "total": {"path": "$[0].pages"}}, ("id",),
+         "name"),
+        (apis.json_api, "$.data", {"type": "next_url", "next_path": "$.links.next"}, ("id",),
+         "title"),
+        (apis.google, "$.items", {"type": "cursor", "cursor_path": "$.nextPageToken",
+                                  "cursor_param": "pageToken"}, ("id",), "name"),
+        (apis.order_lines, "$.rows", {"type": "single_page"}, ("order_id", "line_no"), "qty"),
+    ],
+)  # fmt: skip
+def test_finds_records_within_what_is_around_them(  # noqa: PLR0917
+    tmp_path: Path,
+    serve: Serve,
+    records: str,
+    paginator: dict[str, Any],
+    keys: tuple[str, ...],
+    column: str,
+) -> None:
+    contract, _ = looked(serve, tmp_path)
+
+    assert contract.endpoint.records == records
+    found = contract.endpoint.paginator.model_dump(exclude_unset=True, exclude_none=True)
+    assert (found, contract.keys) == (paginator, keys)
+    assert column in {each.name for each in contract.columns}
+
+
 def test_a_map_by_ids_gets_its_key_and_the_columns_within_it(tmp_path: Path) -> None:
     contract, _ = looked(apis.by_id, tmp_path)
 
@@ -208,11 +236,8 @@ def test_without_a_secret_it_says_which_one_to_give(tmp_path: Path) -> None:
         (lambda _: Reply([1, 2, 3]), SourceShapeError, "no object"),
         (lambda _: Reply(b"{broken"), SourceShapeError, "not JSON"),
         (lambda _: Reply(b"hello"), SourceShapeError, "neither JSON, NDJSON, CSV nor XML"),
-        (
-            lambda _: Reply({"message": "no such list"}, 404),
-            SourceRejectedError,
-            "404; the source says",
-        ),
+        (lambda _: Reply({"message": "no list"}, 404), SourceRejectedError, "404; the source"),
+        (lambda _: Reply({}, 405), SourceRejectedError, "405; it may want a POST"),
     ],
 )
 def test_says_what_is_wrong_with_an_answer(
