@@ -50,7 +50,7 @@ def read_address(url: str) -> Address:
             secrets[name] = value
         else:
             params.setdefault(name, []).append(value)
-    path = f"/{unquote(last)}{end if last else ''}"
+    path = f"/{last}{end if last else ''}"
     return Address(urlunsplit(parts._replace(path=base, query="", fragment="")), path, params,
                    secrets)  # fmt: skip
 
@@ -93,7 +93,7 @@ def table_name(path: str, base_url: str) -> str:
         'customers'
     """
     parts = [*urlsplit(base_url).path.split("/"), *path.split("/")]
-    words = [re.sub(r"\.\w{2,6}$", "", part) for part in parts if part]
+    words = [re.sub(r"\.\w{2,6}$", "", unquote(part)) for part in parts if part]
     named = [w for w in words if w.lower() not in _PLAIN_PARTS and not re.fullmatch(r"v?[\d.]+", w)]
     return as_name(named[-1] if named else "", "records")
 

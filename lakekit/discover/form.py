@@ -3,7 +3,8 @@
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakekit.csv_records import Dialect, csv_rows
@@ -44,23 +45,32 @@ class Form:
         return self.name in ("csv", "xml")
 
 
-def form_of(answer: Answer) -> Form:
+def form_of(answer: Answer, given: Mapping[str, Any] | None = None) -> Form:
     """Return the format of an answer.
+
+    Args:
+        answer: What came.
+        given: Fields of `response` that a person has chosen: a charset, and the dialect of CSV.
 
     Raises:
         SourceShapeError: It is none of those that are read.
     """
-    kind = answer.headers.get("Content-Type") or ""
-    charset = {} if charset_of(kind) or _is_utf8(answer.body) else {"charset": "windows-1252"}
-    found = [text.body for text in texts_of(answer, charset.get("charset"))]
+    chosen, kind = given or {}, answer.headers.get("Content-Type") or ""
+    is_known = "charset" in chosen or charset_of(kind) or _is_utf8(answer.body)
+    charset = {} if is_known else {"charset": "windows-1252"}
+    found = [
+        text.body for text in texts_of(answer, chosen.get("charset") or charset.get("charset"))
+    ]
     text = found[0] if found else b""
     begin = text.removeprefix(b"\xef\xbb\xbf").lstrip(BLANK.encode())
     if not begin:
         raise SourceShapeError("the answer is empty")
-    form = _form(begin, text, kind)
+    form = _form(begin, text, kind, chosen)
+    if "charset" in chosen:
+        return replace(form, response=form.response | {"charset": chosen["charset"]})
     if charset:
         more = "; it is not UTF-8, and names no charset: windows-1252 is a guess"
-        return Form(form.response | charset, form.saw + more, form.json, form.lines, form.rows)
+        return replace(form, response=form.response | charset, saw=form.saw + more)
     return form
 
 
@@ -74,7 +84,7 @@ def _is_utf8(body: bytes) -> bool:
     return True
 
 
-def _form(begin: bytes, text: bytes, kind: str) -> Form:
+def _form(begin: bytes, text: bytes, kind: str, chosen: Mapping[str, Any]) -> Form:
     if begin.startswith(b"<"):
         return _markup(begin, text)
     if begin.startswith((b"{", b"[")):
@@ -85,7 +95,7 @@ def _form(begin: bytes, text: bytes, kind: str) -> Form:
             return Form({"format": "json"}, "one JSON text", JsonText(text))
         except UnreadableError as error:
             raise SourceShapeError(str(error)) from None
-    return _table(text, kind)
+    return _table(text, kind, chosen)
 
 
 def _are_records(lines: list[bytes]) -> bool:
@@ -104,20 +114,24 @@ def _markup(begin: bytes, text: bytes) -> Form:
         raise SourceShapeError(str(error)) from None
 
 
-def _table(text: bytes, kind: str) -> Form:
+def _table(text: bytes, kind: str, chosen: Mapping[str, Any]) -> Form:
     sample = text.decode(errors="replace").removeprefix("\ufeff")
-    tables = [(delimiter, rows) for delimiter in _DELIMITERS if (rows := _rows(sample, delimiter))]
-    if not tables or (len(tables[0][1][0]) < 2 and "csv" not in kind):
+    delimiters = [chosen["delimiter"]] if "delimiter" in chosen else _DELIMITERS
+    tables = [(each, rows) for each in delimiters if (rows := _rows(sample, each))]
+    delimiter, rows = max(tables, key=lambda found: len(found[1][0]), default=("", [[]]))
+    if len(rows[0]) < 2 and not (rows[0] and ("csv" in kind or chosen)):
         raise SourceShapeError(
             "the answer is neither JSON, NDJSON, CSV nor XML; it begins with "
             f"{sample.strip()[:40]!r}"
         )
-    delimiter, rows = max(tables, key=lambda found: len(found[1][0]))
     head, *body = rows
     response: dict[str, Any] = {"format": "csv"}
     response |= {"delimiter": delimiter} if delimiter != "," else {}
     saw = f"rows of {len(head)} cells with {_named(delimiter)} between them"
-    if any(_VALUE.fullmatch(cell) for cell in head) or len({*head}) < len(head):
+    if len(chosen.get("columns", ())) == len(head):
+        head, body = list(chosen["columns"]), rows
+        response["columns"] = head
+    elif any(_VALUE.fullmatch(cell) for cell in head) or len({*head}) < len(head):
         head, body = [f"column_{number}" for number in range(1, len(head) + 1)], rows
         response["columns"] = head
         saw += "; the first row has values, so that the names are made up"
@@ -135,4 +149,5 @@ def _rows(text: str, delimiter: str) -> list[list[str]]:
 
 
 def _named(delimiter: str) -> str:
-    return {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}[delimiter]
+    named = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+    return named.get(delimiter, repr(delimiter))

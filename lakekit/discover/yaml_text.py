@@ -10,7 +10,7 @@ from lakekit.discover.columns import ColumnGuess
 from lakekit.discover.draft import Draft
 from lakekit.values import printable
 
-_WIDTH = 100
+_WIDTH = 79
 _PLAIN = re.compile(r"[A-Za-z_$/][A-Za-z0-9_./$-]*")
 
 

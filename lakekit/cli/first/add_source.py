@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -26,11 +26,11 @@ from lakekit.discover.places import find_places
 from lakekit.discover.yaml_text import contract_text, source_text
 from lakekit.errors import (
     InvalidStepInputError,
+    LakekitError,
     SourceRejectedError,
     SourceShapeError,
     UnknownSourceError,
 )
-from lakekit.extract import SourceClient
 from lakekit.models import Name
 
 _BY_HAND = "write the contract by hand, see docs/sources.md, and look at it with lakekit try"
@@ -93,7 +93,9 @@ def add(
         draft = replace(draft, auth=api.auth, saw=saw)
         chosen = Interview(asker, api, answer, form, draft).draft()
         texts = _texts(chosen, folder, known)
-        _refuse_secrets(texts, given, api.client)
+        _refuse_secrets(texts, given)
+    except LakekitError as error:
+        raise api.client.redacted_error(error) from None
     finally:
         api.close()
     return _write(texts, asker)
@@ -168,7 +170,7 @@ def _known_source(folder: Path, name: str, address: Address) -> Source | None:
 
 def _within(known: Source, url: str, address: Address) -> Address:
     below = urlsplit(url).path.removeprefix(urlsplit(known.base_url).path)
-    return address._replace(base_url=known.base_url, path=unquote(below))
+    return address._replace(base_url=known.base_url, path=below)
 
 
 def _first_draft(source: str, table: str, address: Address, given: Given) -> Draft:
@@ -200,7 +202,7 @@ def _texts(draft: Draft, folder: Path, known: Source | None) -> dict[Path, str]:
     return {source_file: source, file: contract}
 
 
-def _refuse_secrets(texts: dict[Path, str], given: Given, client: SourceClient) -> None:
+def _refuse_secrets(texts: dict[Path, str], given: Given) -> None:
     """Refuse to write a value of a secret, wherever it came from."""
     for file, text in texts.items():
         is_there = any(len(value) >= 8 and value in text for value in given.secrets.values())

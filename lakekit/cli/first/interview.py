@@ -13,7 +13,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import parse_type
 from lakekit.discover.columns import Columns, nested_fields, propose_columns
 from lakekit.discover.draft import Draft
-from lakekit.discover.form import Form
+from lakekit.discover.form import Form, form_of
 from lakekit.discover.keys import propose_keys
 from lakekit.discover.paging import PagingGuess, around, probes, propose_paginators
 from lakekit.discover.places import Place, find_places
@@ -66,6 +66,8 @@ class Interview:
             SourceShapeError: The answer has no records.
             InvalidStepInputError: There is no answer to a question.
         """
+        if self._form.name == "csv" or "charset" in self._form.response:
+            self._form = self._ask_form()
         self._note("format", self._form.saw)
         self._draft = replace(self._draft, response=self._form.response)
         place = self._ask_place()
@@ -81,12 +83,29 @@ class Interview:
         return self._draft
 
     def _note(self, name: str, saw: str) -> None:
-        self._draft = replace(self._draft, saw={**self._draft.saw, name: saw})
+        safe = self._api.client.redact(saw)
+        self._draft = replace(self._draft, saw={**self._draft.saw, name: safe})
 
     def _ask(self, question: Question[Chosen]) -> Chosen:
         safe = [self._api.client.redact(each) for each in question.saw]
         safe_question: Question[Chosen] = replace(question, saw=safe)
         return self._asker.ask(safe_question)
+
+    def _ask_form(self) -> Form:
+        proposal = flow(self._form.response)
+
+        def read(text: str, again: bool) -> Form:
+            if text == proposal:
+                return self._form
+            try:
+                return form_of(self._answer, _response(text))
+            except SourceShapeError as error:
+                raise ValueError(str(error).splitlines()[0]) from None
+
+        text = "How is the text written? Another way: {format: csv, delimiter: ';'}."
+        return self._ask(
+            Question("format", text, proposal, read, [f"{proposal}: {self._form.saw}"])
+        )
 
     def _ask_place(self) -> Place:
         places = find_places(self._form)
@@ -371,6 +390,17 @@ def _is_empty(tried: _Tried) -> bool:
 
 def _seen(tried: _Tried) -> str:
     return f"{tried.guess.saw}; {tried.proof.saw}"
+
+
+def _response(text: str) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("write a response as in {format: csv, delimiter: ';'}")
+    contract_of({"endpoint": {"path": "/", "response": found}})
+    return found
 
 
 def _typed_paginator(text: str) -> PagingGuess:

@@ -124,7 +124,7 @@ def _report(found: _Pages, trial: Trial, contract: Contract) -> list[str]:
     if found.is_last and contract.endpoint.extract == "full" and contract.keys:
         lines.append("a full extract: keys that are in the table and not here would be deleted")
     for fault, count in trial.faults.items():
-        lines.append(f"rejected: {fault}: {count} records")
+        lines.append(f"rejected ({count}): {fault}")
         samples = [each.raw for each in trial.rejected if each.fault == fault][:_MOST_SAMPLES]
         lines += [f"  {raw[:_MOST_CHARACTERS].decode(errors='replace')}" for raw in samples]
     allowed = contract.quality.max_rejected_ratio

@@ -94,7 +94,7 @@ def test_proposes_how_pages_follow_and_proves_it_by_the_second_one(
         (apis.order_lines, "$.rows", {"type": "single_page"}, ("order_id", "line_no"), "qty"),
     ],
 )  # fmt: skip
-def test_finds_records_within_what_is_around_them(  # noqa: PLR0917
+def test_finds_records_within_what_is_around_them(
     tmp_path: Path,
     serve: Serve,
     records: str,
@@ -130,6 +130,19 @@ def test_an_export_of_csv_gets_its_delimiter_and_types_of_its_cells(tmp_path: Pa
         ("price", "decimal(18,2)", None), ("valid_on", "date", "valid on"),
     ]  # fmt: skip
     assert contract.keys == ("sku",)
+
+
+def test_another_dialect_of_csv_may_be_given(tmp_path: Path) -> None:
+    rows = "1~Größe\n2~Ähre\n".encode("cp1252")
+    said = answers("", "nothing", "{format: csv, delimiter: '~', columns: [id, name]}", "", "")
+    with serving(lambda _: Reply(rows, headers={"Content-Type": "text/csv"})) as (base, _):
+        file = add(f"{base}/v1/customers", "shop", [], {}, said, tmp_path)[-1]
+
+    contract = load_contract(file.read_text())
+    assert contract.endpoint.response.model_dump(exclude_unset=True) == {
+        "format": "csv", "delimiter": "~", "columns": ("id", "name"), "charset": "windows-1252",
+    }  # fmt: skip
+    assert [(c.name, c.type) for c in contract.columns] == [("id", "bigint"), ("name", "string")]
 
 
 def test_elements_of_xml_are_records(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ def test_says_what_would_be_rejected_and_why(tmp_path: Path) -> None:
     assert lines == [
         "customers: 3 pages by page_number in 3 requests (2, 2, 1 records); there are more",
         "5 records: 2 rows, 1 that another record of their key replaces or repeats, 2 rejected",
-        "rejected: balance: does not fit decimal(4,2): 1 records",
+        "rejected (1): balance: does not fit decimal(4,2)",
         '  {"id": 2, "balance": "1.555", "updated_at": "2026-01-01T00:00:00Z"}',
-        "rejected: id: required, but null: 1 records",
+        "rejected (1): id: required, but null",
         '  {"id": null, "updated_at": "2026-01-01T00:00:00Z"}',
         "a run would fail: quality.max_rejected_ratio allows 0.01",
         "fields that no column reads: more",
