@@ -118,7 +118,7 @@ def _table(text: bytes, kind: str, chosen: Mapping[str, Any]) -> Form:
     sample = text.decode(errors="replace").removeprefix("\ufeff")
     delimiters = [chosen["delimiter"]] if "delimiter" in chosen else _DELIMITERS
     tables = [(each, rows) for each in delimiters if (rows := _rows(sample, each))]
-    delimiter, rows = max(tables, key=lambda found: len(found[1][0]), default=("", [[]]))
+    delimiter, rows = max(tables, key=lambda found: len(found[1][0]), default=("", [list[str]()]))
     if len(rows[0]) < 2 and not (rows[0] and ("csv" in kind or chosen)):
         raise SourceShapeError(
             "the answer is neither JSON, NDJSON, CSV nor XML; it begins with "

@@ -1,13 +1,13 @@
 """The questions of `lakekit add-source`, each with what was seen; the answers make a draft."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
-
-import yaml
 
 from lakekit.cli.first.dialogue import Asker, Doubt, Question
 from lakekit.cli.first.look import Api
+from lakekit.cli.first.paging import Tried, read_paginator, seen_of, try_ways
+from lakekit.cli.first.typed_answers import NONE, about_column, parts_of, read_names, read_response
 from lakekit.cli.first.watermark import ask_watermark, is_offered
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import parse_type
@@ -37,18 +37,7 @@ from lakekit.records.reader import TypedRecord
 # As many proofs as one look may ask for.
 MOST_PROOFS = 8
 _MOST_PLACES = 5
-_NONE = "none"
 Chosen = TypeVar("Chosen")
-
-
-@dataclass(frozen=True)
-class _Tried:
-    guess: PagingGuess
-    proof: Proof
-
-    @property
-    def text(self) -> str:
-        return flow(self.guess.paginator)
 
 
 class Interview:
@@ -98,7 +87,7 @@ class Interview:
             if text == proposal:
                 return self._form
             try:
-                return form_of(self._answer, _response(text))
+                return form_of(self._answer, read_response(text))
             except SourceShapeError as error:
                 raise ValueError(str(error).splitlines()[0]) from None
 
@@ -139,18 +128,19 @@ class Interview:
         objects = objects_of(self._lines)
         last = objects[-1].named() if objects else {}
         seen = around(self._answer, self._form.json, place, last, self._params())
-        tried, best = self._tried(propose_paginators(seen)[:MOST_PROOFS], probes(seen))
+        guesses = propose_paginators(seen)[:MOST_PROOFS]
+        tried, best = try_ways(guesses, probes(seen), self._prove)
         known = {each.text: each for each in [*tried, *filter(None, [best])]}
 
-        def read(text: str, again: bool) -> _Tried:
-            found = known.get(text) or _Tried(_typed_paginator(text), Proof(None, ""))
+        def read(text: str, again: bool) -> Tried:
+            found = known.get(text) or Tried(read_paginator(text), Proof(None, ""))
             if text not in known:
                 known[text] = found = replace(found, proof=self._prove(found.guess))
             if found.proof.holds is False and not again:
                 raise Doubt(found.proof.saw)
             return found
 
-        saw = [f"{each.text}: {_seen(each)}" for each in tried]
+        saw = [f"{each.text}: {seen_of(each)}" for each in tried]
         proposal = best.text if best else ""
         chosen = self._ask(
             Question("pages", "How do the pages follow each other?", proposal, read,
@@ -158,29 +148,9 @@ class Interview:
         )  # fmt: skip
         params = {n: v for n, v in self._draft.params.items() if n not in chosen.guess.sends}
         self._draft = replace(self._draft, paginator=chosen.guess.paginator, params=params)
-        self._note("pages", _seen(chosen))
+        self._note("pages", seen_of(chosen))
         if any(chosen.proof.pages):
             self._lines = [line for page in chosen.proof.pages for line in page]
-
-    def _tried(
-        self, guesses: Sequence[PagingGuess], others: Sequence[PagingGuess]
-    ) -> tuple[list[_Tried], _Tried | None]:
-        """Return the ways that were tried, up to the first that is proven, and the best one."""
-        tried: list[_Tried] = []
-        for guess in guesses:
-            tried.append(_Tried(guess, self._prove(guess)))
-            if tried[-1].proof.holds:
-                break
-        best = _best(tried)
-        if best is not None and best.guess.paginator["type"] != "single_page":
-            return tried, best
-        known = {each.text for each in tried}
-        for guess in others:
-            if flow(guess.paginator) not in known:
-                tried.append(_Tried(guess, self._prove(guess)))
-                if tried[-1].proof.holds or _is_empty(tried[-1]):
-                    return tried, tried[-1]
-        return tried, best and _with_failed(best, tried)
 
     def _params(self) -> dict[str, list[str]]:
         return {name: [*values] for name, values in self._draft.params.items()}
@@ -202,7 +172,7 @@ class Interview:
             usual = [name for name in nested if name in ("attributes", "fields", "properties")]
             question: Question[list[str]] = Question(
                 "nested", "Which objects become columns of their own? Others stay whole.",
-                ", ".join(usual) or _NONE, lambda text, _: _listed(text, nested),
+                ", ".join(usual) or NONE, lambda text, _: read_names(text, nested),
                 [f"{name}: an object" for name in nested],
             )  # fmt: skip
             chosen: list[str] = self._ask(question)
@@ -211,7 +181,7 @@ class Interview:
         self._draft = replace(self._draft, columns=columns)
         count = f"of {len(objects)} records"
         width = max(len(each.name) for each in columns.found)
-        shown = [f"{each.name:{width}}  {each.type}{_about(each)}" for each in columns.found]
+        shown = [f"{each.name:{width}}  {each.type}{about_column(each)}" for each in columns.found]
         shown += [f"left out: {path}: {why}" for path, why in columns.left_out]
         if odd := len(self._lines) - len(objects):
             shown.append(f"{odd} more records are no objects of JSON, and will be rejected")
@@ -243,7 +213,7 @@ class Interview:
     def _typed(self, text: str, again: bool) -> dict[str, str]:
         names = {each.name for each in self._draft.columns.found}
         types: dict[str, str] = {}
-        for part in _parts(text):
+        for part in parts_of(text):
             name, equals, kind = (each.strip() for each in part.partition("="))
             if not equals or name not in names:
                 raise ValueError(f"'{part.strip()}' is not COLUMN=TYPE of one of the columns")
@@ -274,9 +244,9 @@ class Interview:
         names = [each.name for each in columns]
 
         def read_key(text: str, again: bool) -> tuple[str, ...]:
-            if text == _NONE:
+            if text == NONE:
                 return ()
-            found = tuple(_listed(text, names))
+            found = tuple(read_names(text, names))
             self._refuse_key(found, rows, again)
             return found
 
@@ -312,7 +282,7 @@ class Interview:
             return
 
         def read(text: str, again: bool) -> str | None:
-            return None if text == _NONE else _listed(text, names)[0]
+            return None if text == NONE else read_names(text, names)[0]
 
         question = Question(
             "change time", "Which column has the time of a record's last change, or none?",
@@ -369,77 +339,3 @@ class Interview:
 
 def _named(place: Place) -> str:
     return place.path if place.shape == "list" else f"{place.path} {place.shape}"
-
-
-def _best(tried: Sequence[_Tried]) -> _Tried | None:
-    """Return the way that was proven, or else the first one that nothing speaks against."""
-    proven = next((each for each in tried if each.proof.holds), None)
-    return proven or next((each for each in tried if each.proof.holds is None), None)
-
-
-def _with_failed(best: _Tried, tried: Sequence[_Tried]) -> _Tried:
-    """Return the way that is left, with what was tried in vain."""
-    failed = [_seen(each) for each in tried if each.proof.holds is False]
-    saw = "; ".join([best.guess.saw, *failed])
-    return replace(best, guess=best.guess._replace(saw=saw))
-
-
-def _is_empty(tried: _Tried) -> bool:
-    return tried.proof.holds is None and len(tried.proof.pages) > 1
-
-
-def _seen(tried: _Tried) -> str:
-    return f"{tried.guess.saw}; {tried.proof.saw}"
-
-
-def _response(text: str) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError("write a response as in {format: csv, delimiter: ';'}")
-    contract_of({"endpoint": {"path": "/", "response": found}})
-    return found
-
-
-def _typed_paginator(text: str) -> PagingGuess:
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
-        found = None
-    if not isinstance(found, dict) or "type" not in found:
-        raise ValueError("write a paginator as in {type: page_number, page_param: p}")
-    sends = [str(value) for name, value in found.items() if str(name).endswith("_param")]
-    usual = {"page_number": ["page"], "offset": ["offset", "limit"], "cursor": ["cursor"]}
-    sends += usual.get(found["type"], [])
-    return PagingGuess(found, "as it was given", tuple(sends))
-
-
-def _listed(text: str, names: Sequence[str]) -> list[str]:
-    if text == _NONE:
-        return []
-    found = [each.strip() for each in text.split(",") if each.strip()]
-    unknown = [each for each in found if each not in names]
-    if unknown or not found:
-        raise ValueError(f"'{', '.join(unknown) or text}' is none of {', '.join(names)}")
-    return found
-
-
-def _parts(text: str) -> list[str]:
-    """Return the parts between commas that are in no brackets."""
-    parts, level = [""], 0
-    for sign in text:
-        level += (sign in "<(") - (sign in ">)")
-        if sign == "," and level == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part for part in parts if part.strip()]
-
-
-def _about(column: Any) -> str:
-    nulls = f"null in {column.nulls} of {column.total}" if 0 < column.nulls < column.total else ""
-    place = f"from {column.field}" if column.field else ""
-    notes = "; ".join(filter(None, (place, column.saw, nulls)))
-    return f"  ({notes})" if notes else ""
