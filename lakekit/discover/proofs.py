@@ -11,7 +11,7 @@ from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.discover.paging import PagingGuess
-from lakekit.errors import LakekitError
+from lakekit.errors import LakekitError, SourceThrottledError
 from lakekit.extract import Answer, SourceClient, SourceRequest, extract_pages
 from lakekit.extract.client import looks_accidental
 from lakekit.models import describe_faults
@@ -68,6 +68,9 @@ def prove(
         client: Sends the requests.
         guess: What is to be proven.
         first: The records of the address as a person gave it.
+
+    Raises:
+        SourceThrottledError: The API wants to be left alone.
     """
     endpoint = {**document["endpoint"], "paginator": guess.paginator}
     try:
@@ -82,9 +85,10 @@ def prove(
             pages.append(tuple(page.records))
             if len(pages) == MOST_PAGES:
                 break
+    except SourceThrottledError as error:
+        raise client.redacted_error(error) from None  # further ways would be refused, too
     except LakekitError as error:
-        found = client.redacted_error(error)
-        return Proof(False, str(found), tuple(pages))
+        return Proof(False, str(client.redacted_error(error)), tuple(pages))
     return _judged(pages, first)
 
 

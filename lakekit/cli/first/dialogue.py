@@ -63,7 +63,7 @@ class Person:
             short = question.proposal if len(question.proposal) <= _SHORT else "the first"
             shown = f" [{short}]" if short else ""
             write(lines(f"{question.name}{shown}: "))
-            text = self._line(question.name).strip() or question.proposal
+            text = self._line(question.name, self._read_line).strip() or question.proposal
             try:
                 return question.read(text, text == doubted)
             except Doubt as doubt:
@@ -74,11 +74,12 @@ class Person:
 
     def secret(self, name: str) -> str:
         """Return the value of a secret, which is not shown while it is typed."""
-        return self._hidden(f"value of {name} (not shown, not stored): ")
+        prompt = f"value of {name} (not shown, not stored): "
+        return self._line(name, lambda: self._hidden(prompt))
 
-    def _line(self, name: str) -> str:
+    def _line(self, name: str, read: Callable[[], str]) -> str:
         try:
-            return self._read_line()
+            return read()
         except (EOFError, KeyboardInterrupt):
             raise InvalidStepInputError(
                 f"no answer to '{name}'; nothing is written"

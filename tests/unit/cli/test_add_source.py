@@ -13,7 +13,12 @@ from lakekit.cli.first.watermark import is_offered
 from lakekit.cli.main import app
 from lakekit.config.source import load_source
 from lakekit.contract.contract import Contract, load_contract
-from lakekit.errors import InvalidStepInputError, SourceRejectedError, SourceShapeError
+from lakekit.errors import (
+    InvalidStepInputError,
+    SourceRejectedError,
+    SourceShapeError,
+    SourceThrottledError,
+)
 from tests.unit.cli import apis
 from tests.unit.cli.apis import Asked, Reply, Serve, serving
 
@@ -267,6 +272,26 @@ def test_where_no_key_is_seen_none_is_taken(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidStepInputError, match="key: nothing can be proposed"):
         looked(lambda _: Reply({"data": records}), tmp_path)
+
+
+def test_an_api_that_wants_a_pause_is_left_alone(tmp_path: Path) -> None:
+    def throttled(asked: Asked) -> Reply:
+        if asked.query:
+            return Reply({}, 429, {"Retry-After": "600"})
+        return apis.stripe(asked)
+
+    with pytest.raises(SourceThrottledError, match="429"):
+        looked(throttled, tmp_path)
+
+
+def test_a_person_who_says_nothing_more_leaves_no_file(tmp_path: Path) -> None:
+    def ended() -> str:
+        raise EOFError
+
+    with pytest.raises(InvalidStepInputError, match="no answer to 'table'; nothing is written"):
+        looked(apis.github, tmp_path, asker=Person(read_line=ended))
+
+    assert [*tmp_path.rglob("*.yaml")] == []
 
 
 def test_no_file_is_replaced(tmp_path: Path) -> None:
