@@ -44,7 +44,9 @@ class _Pages:
     lines: list[bytes] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     is_last: bool = False
+    total: int | None = None
     requests: int = 0
+    error: Exception | None = None
 
 
 def try_source(  # noqa: PLR0913, PLR0917  each is an option
@@ -74,6 +76,8 @@ def try_source(  # noqa: PLR0913, PLR0917  each is an option
     show(columns, [[row[name] for name in columns] for row in trial.rows], form, limit)
     for line in _report(found, trial, contract):
         say(line, err=True)
+    if found.error:
+        raise found.error
 
 
 def _contract(folder: Path, source: str, endpoint: str | None) -> Contract:
@@ -89,10 +93,10 @@ def _contract(folder: Path, source: str, endpoint: str | None) -> Contract:
 
 
 def _fetch(source: Source, contract: Contract, most: int, secrets: dict[str, str]) -> _Pages:
-    """Return the first pages.
+    """Return the first pages, and the error at which they end.
 
     Raises:
-        LakekitError: As an extraction would, with no secret in its message.
+        LakekitError: No page came; as an extraction says it, with no secret in its message.
     """
     client, found = SourceClient(source, reader_of(secrets)), _Pages()
     now = datetime.now(UTC)
@@ -102,24 +106,35 @@ def _fetch(source: Source, contract: Contract, most: int, secrets: dict[str, str
             lines = [one_line(record) for record in page.records]
             found.lines += lines
             found.counts.append(len(lines))
-            found.is_last = page.last
+            found.is_last, found.total = page.last, page.resume["total"]
     except LakekitError as error:
-        raise client.redacted_error(error) from None
+        found.error = client.redacted_error(error)
+        if not found.counts:
+            raise found.error from None
     finally:
         found.requests = client.calls
         client.close()
     return found
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
 def _report(found: _Pages, trial: Trial, contract: Contract) -> list[str]:
     kind = contract.endpoint.paginator.type
     end = "the last one is the end" if found.is_last else "there are more"
+    if found.error:
+        end = "the next one fails"
+    if found.total is not None:
+        end += f"; the source states a total of {found.total}"
     sizes = ", ".join(map(str, found.counts))
     lines = [
-        f"{contract.contract}: {len(found.counts)} pages by {kind} in {found.requests} requests "
-        f"({sizes} records); {end}",
-        f"{trial.records} records: {len(trial.rows)} rows, {trial.repeated} that another record of "
-        f"their key replaces or repeats, {len(trial.rejected)} rejected",
+        f"{contract.contract}: {_counted(len(found.counts), 'page')} by {kind} in "
+        f"{_counted(found.requests, 'request')} ({sizes} records); {end}",
+        f"{_counted(trial.records, 'record')}: {_counted(len(trial.rows), 'row')}, "
+        f"{trial.repeated} replaced or repeated by another of the key, "
+        f"{len(trial.rejected)} rejected",
     ]
     if found.is_last and contract.endpoint.extract == "full" and contract.keys:
         lines.append("a full extract: keys that are in the table and not here would be deleted")

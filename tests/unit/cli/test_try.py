@@ -70,7 +70,7 @@ def test_says_what_would_be_rejected_and_why(tmp_path: Path) -> None:
 
     assert lines == [
         "customers: 3 pages by page_number in 3 requests (2, 2, 1 records); there are more",
-        "5 records: 2 rows, 1 that another record of their key replaces or repeats, 2 rejected",
+        "5 records: 2 rows, 1 replaced or repeated by another of the key, 2 rejected",
         "rejected (1): balance: does not fit decimal(4,2)",
         '  {"id": 2, "balance": "1.555", "updated_at": "2026-01-01T00:00:00Z"}',
         "rejected (1): id: required, but null",
@@ -88,7 +88,7 @@ def test_as_many_pages_as_are_wanted(tmp_path: Path) -> None:
         all_pages.stderr
     )
     assert "a full extract: keys that are in the table and not here" in all_pages.stderr
-    assert "1 pages" in tried(pages, tmp_path, "--pages", "1").stderr
+    assert "1 page by" in tried(pages, tmp_path, "--pages", "1").stderr
 
 
 def test_a_secret_is_given_by_its_name(tmp_path: Path) -> None:
@@ -112,6 +112,32 @@ def test_a_secret_is_given_by_its_name(tmp_path: Path) -> None:
 )
 def test_refuses_what_there_is_not(tmp_path: Path, options: list[str], message: str) -> None:
     assert message in str(tried(pages, tmp_path, *options).exception)
+
+
+def test_shows_what_came_before_a_page_that_fails(tmp_path: Path) -> None:
+    def broken(asked: Asked) -> Reply:
+        return Reply({"data": [], "x": 1}) if asked.query["page"] == "3" else pages(asked)
+
+    result = tried(broken, tmp_path, "--format", "ndjson")
+
+    assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == [1]
+    assert "2 pages by page_number in 3 requests (2, 2 records); the next one fails" in (
+        result.stderr
+    )
+    assert "$ is an object, not a list" in str(result.exception)
+
+
+def test_says_the_total_that_the_source_states(tmp_path: Path) -> None:
+    counted = CONTRACT.replace(
+        "{path: /customers, paginator: {type: page_number}}",
+        "{path: /customers, records: $.results, "
+        "paginator: {type: page_number, total_path: $.total_pages}}",
+    )
+
+    assert (
+        "the source states a total of 3"
+        in tried(apis.numbered, tmp_path, "--pages", "1", contract=counted).stderr
+    )
 
 
 def test_a_truncated_extract_fails_as_a_run_would(tmp_path: Path) -> None:
