@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -59,12 +59,13 @@ class FileModel(Model):
     """A model that is written by a person, in YAML."""
 
     @classmethod
-    def from_yaml(cls, text: str, *, name: str) -> Self:
+    def from_yaml(cls, text: str, *, name: str, is_file: bool = False) -> Self:
         """Parse one file.
 
         Args:
             text: The file's content.
             name: How messages call the file.
+            is_file: Whether it is one by that name, so that line and column of a fault help.
 
         Raises:
             InvalidContractError: With one line per fault: where it is and what to do.
@@ -74,7 +75,11 @@ class FileModel(Model):
             return cls.model_validate(document)
         except ValidationError as error:
             faults = cls._all_faults(document, error)
-            raise InvalidContractError("\n".join(located(name, text, faults))) from None
+            lines = (
+                f"{located(name, text, fault.path) if is_file else name}: {fault}"
+                for fault in faults
+            )
+            raise InvalidContractError("\n".join(lines)) from None
 
     @classmethod
     def faults_between(
@@ -100,42 +105,6 @@ class FileModel(Model):
         found = list(cls.faults_between(document, [fault.path for fault in single]))
         once = dict.fromkeys(single + (found or between))
         return sorted(once, key=lambda fault: _position(document, fault.path))
-
-
-def located(name: str, text: str, faults: Iterable[Fault]) -> list[str]:
-    r"""Return a line for each fault of a file: the file, line and column, the path, the message.
-
-    A field that is missing has the place of what should hold it.
-
-    Example:
-        >>> located("a.yaml", "b:\n- {c: 1}", [Fault(("b", 0, "c"), "is odd")])
-        ['a.yaml:2:4: b.0.c: is odd']
-    """
-    marks = _marks(text)
-    lines = []
-    for fault in faults:
-        known = [fault.path[:end] for end in range(len(fault.path), 0, -1)]
-        mark = next((marks[path] for path in known if path in marks), "")
-        lines.append(f"{name}{mark}: {fault}")
-    return lines
-
-
-def _marks(text: str) -> dict[Path, str]:
-    """Return the line and column of each field and item of a YAML text, by their paths."""
-    found: dict[Path, str] = {}
-
-    def walk(node: yaml.Node | None, path: Path) -> None:
-        pairs: list[tuple[str | int, yaml.Node, yaml.Node]] = []
-        if isinstance(node, yaml.MappingNode):
-            pairs = [(str(name.value), name, value) for name, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            pairs = [(number, value, value) for number, value in enumerate(node.value)]
-        for part, at, value in pairs:
-            found[*path, part] = f":{at.start_mark.line + 1}:{at.start_mark.column + 1}"
-            walk(value, (*path, part))
-
-    walk(yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader), ())
-    return found
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -183,20 +152,66 @@ def parse_yaml(text: str, *, name: str, error: type[TerminalError] = InvalidCont
     return document
 
 
+def place_of(text: str, path: Path) -> tuple[int, int, int]:
+    r"""Return line and column of what a path leads to in YAML, and how many parts of it are there.
+
+    Example:
+        >>> place_of("a: 1\nb:\n  - {c: 2}\n", ("b", 0, "c"))
+        (3, 6, 3)
+        >>> place_of("a: {b: 1}\n", ("a", "absent"))
+        (1, 1, 1)
+    """
+    node: Any = yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader)
+    mark, depth = node.start_mark, 0
+    for part in path:
+        found = _below(node, part)
+        if found is None:
+            break
+        mark, node = found
+        depth += 1
+    return mark.line + 1, mark.column + 1, depth
+
+
+def _below(node: yaml.Node, part: str | int) -> tuple[yaml.Mark, yaml.Node] | None:
+    """Return where a part of a node begins, with its key, and its value."""
+    if isinstance(node, yaml.MappingNode):
+        return next(((k.start_mark, v) for k, v in node.value if k.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark, node.value[part]
+    return None
+
+
+def located(name: str, text: str, path: Path) -> str:
+    r"""Return a file's name with the line and column of a path in it, as editors read them.
+
+    Example:
+        >>> located("a.yaml", "a: 1\nb: 2\n", ("b",))
+        'a.yaml:2:1'
+    """
+    line, column, _ = place_of(text, path)
+    return f"{name}:{line}:{column}"
+
+
 def describe_faults(
-    error: ValidationError, model: type[BaseModel], name: str, document: Any = None
+    error: ValidationError,
+    model: type[BaseModel],
+    name: str | Callable[[Path], str],
+    document: Any = None,
 ) -> str:
     """Return one line per fault: its path, what is wrong, what to do.
 
     Args:
         error: What Pydantic found.
         model: The model of the document.
-        name: How messages call it.
+        name: How messages call it, or what a path in it leads to.
         document: What was validated, if it was read from YAML.
     """
-    return "\n".join(
-        f"{name}: {Fault(_without_key_mark(fault['loc']), _message(fault, model, document))}"
+    faults = [
+        Fault(_without_key_mark(fault["loc"]), _message(fault, model, document))
         for fault in _errors(error)
+    ]
+    return "\n".join(
+        f"{name if isinstance(name, str) else name(fault.path)}: {fault}" for fault in faults
     )
 
 
@@ -281,7 +296,7 @@ def _suggestion(
 ) -> str:
     """Return a hint at the field that was probably meant.
 
-    Fields of its own model come first: one that is spelt like it, or the only one that is missing.
+    It is one of its own model: one that is spelt like it, or the only one that is missing.
     """
     name = str(location[-1])
     own: dict[str, FieldInfo] = {}
@@ -292,9 +307,7 @@ def _suggestion(
     if close or len(missing) == 1:
         return f"; did you mean '{(close or missing)[0]}'?"
     known = {each for below in _models_below(model, set()) for each in _named_fields(below)}
-    if name in known:
-        return "; it has no meaning here"
-    return "; remove it"
+    return "; it has no meaning here" if name in known else "; remove it"
 
 
 def _named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:

@@ -15,7 +15,7 @@ from lakekit.config.environment import (
     load_environment,
 )
 from lakekit.config.load import derived_name_faults, name_fault
-from lakekit.config.source import Source, load_source
+from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
@@ -45,7 +45,9 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             found.append(contracts[document.contract])
         if isinstance(document, Environment) and document.environment in environments:
             found.append(environments[document.environment])
-        faults[file] += located(str(file), read_text(file), found)
+        if found:
+            text = read_text(file)
+            faults[file] += [f"{located(str(file), text, each.path)}: {each}" for each in found]
     return faults
 
 
@@ -57,7 +59,8 @@ def _load(file: Path) -> Document | None:
     text, name = read_text(file), str(file)
     if file.absolute().parent.name != "environments":
         is_contract = parse_yaml(text, name=name).keys() & {"contract", "endpoint", "schema"}
-        return (CheckedContract.from_yaml if is_contract else load_source)(text, name=name)
+        model = CheckedContract if is_contract else Source
+        return model.from_yaml(text, name=name, is_file=True)
     if file.stem != BASE:
         return load_environment(file.stem, folder=file.parent)
     check_base(file.parent)

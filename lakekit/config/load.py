@@ -11,7 +11,7 @@ from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, UnknownSourceError
-from lakekit.models import Fault, FileModel, parse_yaml
+from lakekit.models import Fault, FileModel, located, parse_yaml
 
 File = TypeVar("File", bound=FileModel)
 
@@ -121,12 +121,13 @@ def _yaml_files(folder: Traversable, kind: str) -> Iterator[Traversable]:
 
 
 def _load(model: type[File], file: Traversable) -> File:
-    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name)
+    return model.from_yaml(file.read_text(encoding="utf-8"), name=file.name, is_file=True)
 
 
 def _named(document: File, field: str, file: Traversable) -> File:
     if fault := name_fault(document, field, file.name):
-        raise InvalidContractError(f"{file.name}: {fault}")
+        text = file.read_text(encoding="utf-8")
+        raise InvalidContractError(f"{located(file.name, text, fault.path)}: {fault}")
     return document
 
 

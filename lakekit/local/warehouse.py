@@ -149,7 +149,7 @@ def identifier(table: str) -> str:
 
 def read_contract(file: Path) -> Contract:
     """Load a contract from a file, and check it as `lakekit check` does."""
-    return CheckedContract.from_yaml(read_text(file), name=str(file))
+    return CheckedContract.from_yaml(read_text(file), name=str(file), is_file=True)
 
 
 def read_text(file: Path) -> str:

@@ -1,12 +1,12 @@
 """`lakekit check`, in this process."""
 
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from lakekit.cli.main import app
-from tests.faults import without_places
 
 CONTRACT = Path("config/contracts/airports.yaml")
 SOURCE = Path("config/sources/airports_api.yaml")
@@ -14,6 +14,11 @@ SOURCE = Path("config/sources/airports_api.yaml")
 
 def check(*files: Path) -> Result:
     return CliRunner().invoke(app, ["check", *map(str, files)])
+
+
+def faults(result: Result) -> str:
+    """Return the faults without their lines and columns, which have a test of their own."""
+    return re.sub(r"(\.ya?ml):\d+:\d+", r"\1", result.stderr)
 
 
 def test_says_ok_of_the_contracts_and_sources_of_this_repository() -> None:
@@ -59,7 +64,7 @@ def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     text = CONTRACT.read_text().replace("keys: [icao]", "keys: [nope, lat]\n  sequence_by: nope2")
     bad.write_text(text.replace("{name: iata, type: string", "{name: iata, type: strng"))
 
-    assert without_places(check(bad).stderr).splitlines() == [
+    assert faults(check(bad)).splitlines() == [
         f"{bad}: schema.1.type: 'strng' is not a Spark SQL type: 'strng' is unknown",
         f"{bad}: history.keys: 'nope' is not a column of the schema",
         f"{bad}: history.keys: 'lat' is double, which cannot be a key",
@@ -83,7 +88,7 @@ def test_reports_a_name_by_which_no_run_finds_the_file(
     result = check(other)
 
     assert result.exit_code == 1
-    assert without_places(result.stderr) == (
+    assert faults(result) == (
         f"{other}: {kind}: is '{name}'; name the file {name}.yaml or change it\n"
     )
 
@@ -104,7 +109,6 @@ def test_reports_a_contract_whose_source_has_no_file(
         each.parent.mkdir(exist_ok=True)
         each.write_text(CONTRACT.read_text())
 
-    assert f"{contract}:" in check(contract).stderr
     assert f"source: there is no sources/airports_api.yaml; {hint}" in check(contract).stderr
 
 
@@ -141,7 +145,7 @@ def test_reports_a_contract_that_is_named_as_a_journal_or_quarantine_of_another_
     result = check(one, other)
 
     why = f"'{name}' is the name of a table that Lakekit derives from 'orders'; choose another name"
-    assert without_places(result.stderr) == (f"{other}: contract: {why}\n" if clashes else "")
+    assert faults(result) == (f"{other}: contract: {why}\n" if clashes else "")
     assert f"{one}: ok" in result.stdout
 
 
@@ -199,8 +203,7 @@ def test_reports_environments_that_share_a_database(tmp_path: Path) -> None:
     result = check(*files.values())
 
     assert result.stdout == f"{files['base']}: ok\n{files['dev']}: ok\n"
-    fault = "storage.database: 'lake' is the database of"
-    assert without_places(result.stderr).startswith(f"{files['qa']}: {fault}")
+    assert faults(result).startswith(f"{files['qa']}: storage.database: 'lake' is the database of")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_reports_a_source_that_its_environments_cannot_have(
     files = configuration(tmp_path, base=BASE, dev="", shop=text)
     files["dev"].write_text("schedules: true\n")
 
-    assert without_places(check(files["shop"]).stderr) == f"{files['shop']}: {fault}\n"
+    assert faults(check(files["shop"])) == f"{files['shop']}: {fault}\n"
 
 
 def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_path: Path) -> None:
@@ -235,7 +238,7 @@ def test_reports_a_name_that_is_longer_than_anything_that_is_named_by_it(tmp_pat
     assert check(file).exit_code == 0
 
     file.write_text(file.read_text().replace("source: ", "source: s"))
-    assert without_places(check(file).stderr) == (
+    assert faults(check(file)) == (
         f"{file}: source: must be at most 63 lower-case letters, digits and _, a letter first\n"
     )
 

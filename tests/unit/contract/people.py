@@ -4,7 +4,6 @@ import pytest
 
 from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidContractError
-from tests.faults import without_places
 
 GOOD = """
 contract: people
@@ -18,4 +17,4 @@ history: {keys: [id]}
 def faults(text: str) -> list[str]:
     with pytest.raises(InvalidContractError) as fault:
         load_contract(text, name="people.yaml")
-    return [line.removeprefix("people.yaml: ") for line in without_places(fault.value).splitlines()]
+    return [line.removeprefix("people.yaml: ") for line in str(fault.value).splitlines()]
