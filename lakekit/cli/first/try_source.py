@@ -123,15 +123,16 @@ def _counted(number: int, what: str) -> str:
 
 def _report(found: _Pages, trial: Trial, contract: Contract) -> list[str]:
     kind = contract.endpoint.paginator.type
-    end = "the last one is the end" if found.is_last else "there are more"
+    end = "the last page is the end" if found.is_last else "there are more pages"
     if found.error:
-        end = "the next one fails"
+        end = "the next page fails"
     if found.total is not None:
         end += f"; the source states a total of {found.total}"
     sizes = ", ".join(map(str, found.counts))
     lines = [
         f"{contract.contract}: {_counted(len(found.counts), 'page')} by {kind} in "
-        f"{_counted(found.requests, 'request')} ({sizes} records); {end}",
+        f"{_counted(found.requests, 'request')} ({sizes} records)",
+        end,
         f"{_counted(trial.records, 'record')}: {_counted(len(trial.rows), 'row')}, "
         f"{trial.repeated} replaced or repeated by another of the key, "
         f"{len(trial.rejected)} rejected",

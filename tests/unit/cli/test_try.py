@@ -69,7 +69,8 @@ def test_says_what_would_be_rejected_and_why(tmp_path: Path) -> None:
     lines = tried(pages, tmp_path).stderr.splitlines()
 
     assert lines == [
-        "customers: 3 pages by page_number in 3 requests (2, 2, 1 records); there are more",
+        "customers: 3 pages by page_number in 3 requests (2, 2, 1 records)",
+        "there are more pages",
         "5 records: 2 rows, 1 replaced or repeated by another of the key, 2 rejected",
         "rejected (1): balance: does not fit decimal(4,2)",
         '  {"id": 2, "balance": "1.555", "updated_at": "2026-01-01T00:00:00Z"}',
@@ -84,8 +85,9 @@ def test_says_what_would_be_rejected_and_why(tmp_path: Path) -> None:
 def test_as_many_pages_as_are_wanted(tmp_path: Path) -> None:
     all_pages = tried(pages, tmp_path, "--pages", "9")
 
-    assert "4 pages by page_number in 4 requests (2, 2, 1, 0 records); the last one is the end" in (
-        all_pages.stderr
+    assert (
+        "4 pages by page_number in 4 requests (2, 2, 1, 0 records)\nthe last page is the end"
+        in (all_pages.stderr)
     )
     assert "a full extract: keys that are in the table and not here" in all_pages.stderr
     assert "1 page by" in tried(pages, tmp_path, "--pages", "1").stderr
@@ -121,7 +123,7 @@ def test_shows_what_came_before_a_page_that_fails(tmp_path: Path) -> None:
     result = tried(broken, tmp_path, "--format", "ndjson")
 
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == [1]
-    assert "2 pages by page_number in 3 requests (2, 2 records); the next one fails" in (
+    assert "2 pages by page_number in 3 requests (2, 2 records)\nthe next page fails" in (
         result.stderr
     )
     assert "$ is an object, not a list" in str(result.exception)
