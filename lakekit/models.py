@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from lakekit.errors import InvalidContractError, TerminalError
@@ -239,7 +240,10 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
 
 def _message(fault: ErrorDetails, model: type[BaseModel], document: Any) -> str:
     if fault["type"] == "extra_forbidden":
-        return f"unknown field{_suggestion(model, fault['loc'])}"
+        place: Any = document
+        for part in _path_in(document, fault)[:-1]:
+            place = child(place, part)
+        return f"unknown field{_suggestion(model, fault['loc'], place or ())}"
     if fault["type"] == "string_type" and document is not None:
         value = document
         for part in _path_in(document, fault):
@@ -287,17 +291,59 @@ def _position(document: Any, path: Path) -> list[int]:
     return position
 
 
-def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    """Return a hint at the field that was probably meant, searching all models below this one."""
-    known = {name for each in _models_below(model, set()) for name in _field_names(each)}
-    if location[-1] in known:
-        return "; it has no meaning here"
-    close = get_close_matches(str(location[-1]), sorted(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else "; remove it"
+def _suggestion(
+    model: type[BaseModel], location: tuple[int | str, ...], given: Collection[str]
+) -> str:
+    """Return a hint at the field that was probably meant.
+
+    It is one of its own model: one that is spelt like it, or the only one that is missing.
+    """
+    name = str(location[-1])
+    own: dict[str, FieldInfo] = {}
+    for each in _models_at(model, location[:-1]):
+        own |= _named_fields(each)
+    close = get_close_matches(name, sorted(own), n=1, cutoff=0.7)
+    missing = [field for field, about in own.items() if about.is_required() and field not in given]
+    if close or len(missing) == 1:
+        return f"; did you mean '{(close or missing)[0]}'?"
+    known = {each for below in _models_below(model, set()) for each in _named_fields(below)}
+    return "; it has no meaning here" if name in known else "; remove it"
 
 
-def _field_names(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+def _named_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _models_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """Return the models that a place may have: of a union, the one that its tag names."""
+    found = [model]
+    for part in location:
+        below = [
+            each
+            for known in found
+            for name, field in _named_fields(known).items()
+            if name == part
+            for each in _direct_models(field.annotation)
+        ]
+        tagged = [each for each in found if _tag_of(each) == part]
+        found = below or tagged or found
+    return found
+
+
+def _direct_models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    parts = getattr(annotation, "__args__", ())
+    return [each for part in parts for each in _direct_models(part)]
+
+
+def _tag_of(model: type[BaseModel]) -> str | None:
+    """Return the value of `type` or `format` by which a union knows a model."""
+    for name in ("type", "format"):
+        tags = getattr(getattr(model.model_fields.get(name), "annotation", None), "__args__", ())
+        if tags:
+            return str(tags[0])
+    return None
 
 
 def _models_below(annotation: Any, seen: set[type[BaseModel]]) -> set[type[BaseModel]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -99,16 +100,24 @@ def _place_faults(
         yield fault
     if isinstance(document, Source):
         yield from source_faults(document, environments(folder.with_name("environments")))
-    elif fault := _address_fault(document, folder.with_name("sources")):
-        yield fault
+    else:
+        yield from _source_faults(document, folder.with_name("sources"))
 
 
-def _address_fault(contract: Contract, sources: Path) -> Fault | None:
-    """Return what does not fit the file of a contract's source, if there is one that holds."""
+def _source_faults(contract: Contract, folder: Path) -> Iterator[Fault]:
+    """Yield that a contract's source has no file, or does not fit it."""
+    known = sorted(file.stem for file in folder.glob("*.yaml"))
+    if contract.source not in known:
+        close = get_close_matches(contract.source, known, n=1)
+        there = (
+            f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known) or 'none'}"
+        )
+        yield Fault(("source",), f"there is no sources/{contract.source}.yaml; {there}")
+        return
     with suppress(InvalidContractError):
-        source = load_source(read_text(sources / f"{contract.source}.yaml"))
-        return address_fault(source, contract)
-    return None
+        source = load_source(read_text(folder / f"{contract.source}.yaml"))
+        if fault := address_fault(source, contract):
+            yield fault
 
 
 def _environments(folder: Path) -> dict[str, Environment]:

@@ -18,6 +18,7 @@ from lakekit.cli import rebuild as commands_rebuild
 from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
 from lakekit.cli.exchange import commands as commands_exchange
+from lakekit.cli.first import add_source as commands_first
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
@@ -67,6 +68,7 @@ def lakekit(
 
 
 commands_project.register(app)
+commands_first.register(app)
 commands_merge.register(app)
 commands_read.register(app)
 commands_operate.register(app)

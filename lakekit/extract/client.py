@@ -19,6 +19,7 @@ from lakekit.extract.http.addresses import origin, shown, without_queries
 from lakekit.extract.http.bodies import MEGABYTE
 from lakekit.extract.http.messages import Answer, SourceRequest, looks_accidental
 from lakekit.extract.http.pace import Pace, RunLimits
+from lakekit.extract.http.refusals import refusal
 from lakekit.extract.http.secrets import Secrets, replace_texts
 from lakekit.extract.http.session import HttpSession, Prepare
 from lakekit.extract.http.sign_in import Sign, SignIn, tls_context
@@ -38,6 +39,10 @@ _BUSY = (408, 425)
 
 class _UnauthorizedError(Exception):
     """The source does not know us, or no longer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 @dataclass
@@ -113,10 +118,10 @@ class SourceClient:
                 self._check(answer, request)
             except (SourceUnavailableError, SourceThrottledError) as error:
                 self._pause(error, tries)
-            except _UnauthorizedError:
+            except _UnauthorizedError as refused:
                 tries.renewals += 1
                 if tries.renewals > 1 or not self._source.auth:
-                    raise SourceRejectedError(f"{self._shown(request.url)}: 401") from None
+                    raise self.refused(refused.answer) from None
                 self._sign_in.renew()
             else:
                 may_repeat = request.repeatable and not tries.repeats and self._has_time()
@@ -124,6 +129,12 @@ class SourceClient:
                     return answer
                 tries.repeats += 1
                 self._pace.wait(RETRY_PAUSE_SECONDS, self._shown(request.url))
+
+    def refused(self, answer: Answer) -> SourceRejectedError:
+        """Return the error of an answer that refuses: its status, which secrets, which reason."""
+        secrets = [secret for _, secret in self._source.secrets()]
+        text = self._secrets.redact(without_queries(refusal(answer, secrets)))
+        return SourceRejectedError(f"{self._shown(answer.url)}: {text}")
 
     def redact(self, value: Any) -> Any:
         """Return a value of JSON without the secrets that its texts hold; `restore` undoes it."""
@@ -196,11 +207,11 @@ class SourceClient:
         if found.status in request.accept_statuses:
             return
         if found.status == 401:
-            raise _UnauthorizedError
+            raise _UnauthorizedError(found)
         shown_url = self._shown(request.url)
         self._check_limits(found, shown_url)
         if found.status >= 400:
-            raise SourceRejectedError(f"{shown_url}: {found.status}")
+            raise self.refused(found)
         if found.status >= 300:
             raise SourceShapeError(f"{shown_url}: {found.status} is no answer")
 

@@ -1,11 +1,12 @@
 """What the records of a landing hold, counted by the fields that a contract reads."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.paths import path_of
 from lakekit.contract.fields import Steps
-from lakekit.json_text.lines import object_fields, value_along
+from lakekit.json_text.lines import object_fields, read_fields, value_along
 from lakekit.landing.parquet import Footer
 from lakekit.models import Model
 
@@ -98,6 +99,22 @@ class Census:
             unknown_fields=tuple(unknown[:MAX_UNKNOWN_FIELDS]),
             absent_fields=tuple(absent) if self.rows else (),
         )
+
+
+class Coverage(NamedTuple):
+    """Fields of records that no column reads, and columns whose field no record has."""
+
+    unknown_fields: tuple[str, ...]
+    absent_fields: tuple[str, ...]
+
+
+def coverage(lines: Iterable[bytes], contract: Contract) -> Coverage:
+    """Return how far the columns of a contract cover the fields of some lines."""
+    census = Census(contract)
+    for line in lines:
+        census.add(read_fields(line))
+    found = census.verdict("", contract.source, contract.contract)
+    return Coverage(found.unknown_fields, found.absent_fields)
 
 
 class _Names:

@@ -107,6 +107,8 @@ def test_every_command_and_target_is_documented() -> None:
 
     assert {"setup", "demo", "test", "unit", "lint", "format", "synth"} <= listed
     for name in (
+        "add-source",
+        "try",
         "check",
         "merge",
         "plan-merge",

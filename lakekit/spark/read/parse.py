@@ -17,6 +17,7 @@ from lakekit.json_text.lines import (
     MOST_LEVELS,
     WHOLE_PAIRS,
 )
+from lakekit.records.forms import UNREADABLE
 from lakekit.spark.read.fields import layers, record_type, value_along
 from lakekit.spark.read.lines import read_lines
 from lakekit.spark.read.types import (
@@ -35,7 +36,6 @@ from lakekit.sql.line_hash import DIGEST
 from lakekit.sql.row_hash import row_hash, state_hash
 
 CORRUPT = "_corrupt_record"
-UNREADABLE = "does not parse as the contract's schema"
 PARSING = {
     "mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC", "locale": LOCALE,
     "allowSingleQuotes": "false", "allowNonNumericNumbers": "false",

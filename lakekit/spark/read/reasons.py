@@ -12,6 +12,7 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.paths import path_of
 from lakekit.contract.fields import Steps
 from lakekit.contract.sqltypes import SqlType
+from lakekit.records.forms import UNREADABLE
 from lakekit.spark.read.fields import (
     layers,
     record_type,
@@ -20,7 +21,7 @@ from lakekit.spark.read.fields import (
     walked_objects,
 )
 from lakekit.spark.read.lines import file_uri, read_every_line, with_position
-from lakekit.spark.read.parse import PARSING, UNREADABLE, parse_lines
+from lakekit.spark.read.parse import PARSING, parse_lines
 from lakekit.spark.run import MergeRun
 from lakekit.sql.identifiers import quote
 

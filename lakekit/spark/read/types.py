@@ -22,27 +22,23 @@ from pyspark.sql import functions as F
 
 from lakekit.contract.contract import Column, Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
+from lakekit.records.forms import (
+    FIRST_SECOND,
+    FORMS,
+    LAST_SECOND,
+    MOST_DIGITS_OF_DECIMALS,
+    WHOLE_NUMBER,
+)
 from lakekit.spark.read.fields import layers, record_type, value_along
 from lakekit.sql.identifiers import literal, quote
 
 # Spark takes the commas out of a text in its own locale. This one has a point before the decimals,
 # too, and between thousands an apostrophe (U+2019), which no country writes before the decimals.
 LOCALE = "de-CH"
-_MOST_DIGITS = 38
-_DATE = "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_MINUTE = "[T ][0-9]{2}:[0-9]{2}"
-# Microseconds are the most that a time has.
-_SECOND = ":[0-9]{2}([.][0-9]{1,6}0*)?"
-_OFFSET = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)?"
-_FORMS = {
-    "date": rf"^{_DATE}\z",
-    "timestamp_ntz": rf"^{_DATE}({_MINUTE}({_SECOND})?)?\z",
-    "timestamp": rf"^{_DATE}({_MINUTE}({_SECOND}{_OFFSET})?)?\z",
-}
+_FORMS = {name: rf"^{form}\z" for name, form in FORMS.items()}
 # To try the cast to a number costs more than all else: of other texts it throws an error.
-_IS_NUMBER = "{0} RLIKE " + literal(r"^-?[0-9]+\z")
-# Seconds since 1970 of the years 0001 to 9999.
-_SECONDS = "BETWEEN -62135596800 AND 253402300799"
+_IS_NUMBER = "{0} RLIKE " + literal(rf"^{WHOLE_NUMBER}\z")
+_SECONDS = f"BETWEEN {FIRST_SECOND} AND {LAST_SECOND}"
 _IS_NO_TEXT_OF_A_TIME = "({0} IS NOT NULL AND {1} IS NULL)"
 _IS_INFINITE = "coalesce(abs({0}) = double('Infinity'), false)"
 # By type, whether a value `{1}`, read as `{0}`, has become another one; never null.
@@ -114,7 +110,9 @@ def _read_type(kind: SqlType) -> SqlType:
         return parse_type("smallint")
     if kind.name == "decimal":
         whole = kind.precision - kind.scale
-        return replace(kind, precision=_MOST_DIGITS, scale=_MOST_DIGITS - whole)
+        return replace(
+            kind, precision=MOST_DIGITS_OF_DECIMALS, scale=MOST_DIGITS_OF_DECIMALS - whole
+        )
     # The keys of a map are texts.
     head = kind.fields[:1] if kind.name == "map" else ()
     parts = tuple((name, _read_type(part)) for name, part in kind.fields[len(head) :])

@@ -4,44 +4,10 @@ import json
 
 import pytest
 
+from tests.landed_lines import OF_PATHS as CONTRACT
+from tests.landed_lines import OF_PATHS_FAULTS as FAULTS
+from tests.landed_lines import WHOLE
 from tests.spark.support.people import people
-
-UNREADABLE = "does not parse as the contract's schema"
-CONTRACT = people(
-    base={},
-    columns={
-        "id": {"type": "int", "from": "$.data.id"},
-        "name": {"type": "string", "from": "first name"},
-        "city": {"type": "string", "from": "$.data['home.town']['`city`']"},
-        "said": {"type": "string", "from": "$['it\\'s \"ö\" $']"},
-        "seen": {"type": "timestamp", "from": "$.data.seen"},
-        "price": {"type": "decimal(4,2)", "from": "$.data.Price"},
-        "data": "struct<id: int, tags: array<string>>",
-        "id_text": {"type": "string", "from": "$.data.id"},
-        "lower": {"type": "int", "from": "$.data.price"},
-        "deleted": {"type": "string", "from": "__deleted"},
-    },
-    quality={"max_rejected_ratio": 1},
-)  # fmt: skip
-WHOLE = {
-    "first name": "Ann", 'it\'s "ö" $': "hi", "__deleted": "no", "name": "not this one",
-    "data": {
-        "id": 1, "home.town": {"`city`": "Oslo"}, "seen": 1767225600, "Price": 1.25, "price": 7,
-        "tags": ["a"],
-    },
-}  # fmt: skip
-FAULTS = {
-    '{"data":"x"}': "data: does not fit struct<id:int,tags:array<string>>; $.data: is no object",
-    '{"data":{"id":2,"home.town":[1]}}': "$.data['home.town']: is no object",
-    '{"data":{"id":3,"home.town":"{}"}}': "$.data['home.town']: is no object",
-    '{"data":{"id":"x"}}': "id: does not fit int; data.id: does not fit int",
-    '{"data":{"id":5,"Price":1.234}}': "price: does not fit decimal(4,2)",
-    '{"data":{"id":6,"seen":"1767225600"}}': "seen: does not fit timestamp",
-    '{"data":{"id":7,"price":"x"}}': "lower: does not fit int",
-    '{"id":8}': "id: required, but null",
-    '{"data":null}': "id: required, but null",
-    '{"data":{"id":10}} {}': UNREADABLE,
-}
 
 
 def test_a_column_is_read_from_the_field_that_it_names(load, spark, table):

@@ -7,38 +7,11 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.errors import TooManyRejectedError
 from lakekit.spark.merge_scd2 import merge_scd2
+from tests.landed_lines import OF_TYPES as CONTRACT
+from tests.landed_lines import OF_TYPES_FAULTS as FAULTS
+from tests.landed_lines import UNREADABLE
 from tests.spark.support.people import people
 from tests.tiers import long
-
-KINDS = {
-    "n": "int", "at": "timestamp", "born": "date", "price": "decimal(4,2)", "small": "tinyint",
-    "tags": "array<int>", "by": "map<string,int>", "a.b": None,
-    "home": "struct<street: string, no: int, `x.y`: struct<lat: double>>",
-}  # fmt: skip
-CONTRACT = people(
-    columns={name: kind for name, kind in KINDS.items() if kind}, quality={"max_rejected_ratio": 1}
-)
-HOME = "struct<street:string,no:int,`x.y`:struct<lat:double>>"
-UNREADABLE = "does not parse as the contract's schema"
-FAULTS = {
-    '{"id":1,"n":"x"}': "n: does not fit int",
-    '{"id":2,"n":1.5,"born":"soon"}': "n: does not fit int; born: does not fit date",
-    '{"id":"x"}': "id: does not fit int",
-    '{"id":4,"n":[1]}': "n: does not fit int",
-    '{"id":5,"n":99999999999}': "n: does not fit int",
-    '{"id":6,"n":true,"small":200}': "n: does not fit int; small: does not fit tinyint",
-    '{"id":7,"tags":["x"]}': "tags: does not fit array<int>",
-    '{"id":8,"by":{"k":"x"}}': "by: does not fit map<string,int>",
-    '{"id":9,"home":7}': f"home: does not fit {HOME}",
-    '{"id":10,"home":{"no":"x"}}': "home.no: does not fit int",
-    '{"id":11,"home":{"no":1,"x.y":{"lat":"far"}}}': "home.x.y.lat: does not fit double",
-    '{"id":12,"price":"1.234"}': "price: does not fit decimal(4,2)",
-    '\ufeff{"id":13,"n":"x"}': "n: does not fit int",
-    '{"name":"no key"}': "id: required, but null",
-    '{"id":15}{"n":"x"}': UNREADABLE,
-    '[{"id":16,"n":"x"}]': UNREADABLE,
-    "not json": UNREADABLE,
-}  # fmt: skip
 
 
 def test_the_reason_names_the_column_of_a_value_of_another_type(load, spark, table):

@@ -49,6 +49,16 @@ def test_reports_a_fault_in_the_words_of_the_files_kind(
     assert fault in result.stderr
 
 
+def test_a_fault_has_the_line_and_column_of_its_field(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("source: shop\nbase_url: https://a.org\nauth:\n  type: bearer\n  token: x\n")
+
+    assert check(bad).stderr.splitlines() == [
+        f"{bad}:5:3: auth.token: unknown field; did you mean 'secret'?",
+        f"{bad}:3:1: auth.secret: Field required",
+    ]
+
+
 def test_prints_a_line_for_each_fault_of_a_contract(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     text = CONTRACT.read_text().replace("keys: [id]", "keys: [nope, lat]\n  sequence_by: nope2")
@@ -91,6 +101,8 @@ def test_reports_a_name_by_which_no_run_finds_the_file(
     other = tmp_path / f"{kind}s" / f"{name}.yml"
     other.parent.mkdir()
     other.write_text(original.read_text())
+    (tmp_path / "sources").mkdir(exist_ok=True)
+    (tmp_path / "sources/shop_api.yaml").touch()
 
     result = check(other)
 
@@ -128,6 +140,25 @@ def test_a_contract_has_a_path_if_its_source_has_an_address(
 
     assert result.exit_code == bool(fault)
     assert f"endpoint.path: {fault}" in result.stderr if fault else not result.stderr
+
+
+@pytest.mark.parametrize(
+    ("sources", "hint"),
+    [
+        (["shop_ap", "other"], "did you mean 'shop_ap'?"),
+        (["other"], "there are other"),
+        ([], "there are none"),
+    ],
+)
+def test_reports_a_contract_whose_source_has_no_file(
+    tmp_path: Path, sources: list[str], hint: str
+) -> None:
+    contract = tmp_path / "contracts/customers.yaml"
+    for each in [contract, *(tmp_path / f"sources/{name}.yaml" for name in sources)]:
+        each.parent.mkdir(exist_ok=True)
+        each.write_text(CONTRACT.read_text())
+
+    assert f"source: there is no sources/shop_api.yaml; {hint}" in check(contract).stderr
 
 
 def test_a_file_outside_the_configuration_may_have_any_name(tmp_path: Path) -> None:
@@ -277,6 +308,8 @@ history: {{keys: [id]}}
 def test_reports_parents_that_there_are_not(tmp_path: Path) -> None:
     folder = tmp_path / "contracts"
     folder.mkdir()
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/shop.yaml").write_text("source: shop\nbase_url: https://shop.example\n")
     orders, items, taxes = (folder / f"{name}.yaml" for name in ("orders", "items", "taxes"))
     items.write_text(CHILD.format(name="items", table="orders"))
     taxes.write_text(CHILD.format(name="taxes", table="taxes"))

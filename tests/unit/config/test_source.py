@@ -153,3 +153,23 @@ def test_each_secret_must_be_one_that_a_function_may_read() -> None:
         (("auth", 0, "certificate"), "a"), (("auth", 0, "private_key"), "b"),
         (("auth", 1, "username"), "c"), (("auth", 1, "secret"), "d"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("auth", "fault"),
+    [
+        ("{type: bearer, token: a/b}", "auth.token: unknown field; did you mean 'secret'?"),
+        ("{type: api_key, key: a}", "auth.key: unknown field; did you mean 'secret'?"),
+        ("[{type: bearer, secret: a, token: b}]", "auth.0.token: unknown field; remove it"),
+        ("{type: bearer, secrt: a}", "auth.secrt: unknown field; did you mean 'secret'?"),
+        (
+            "{type: bearer, secret: a, header: X}",
+            "auth.header: unknown field; it has no meaning here",
+        ),
+    ],
+)
+def test_an_unknown_field_gets_the_nearest_one_of_its_own_model(auth: str, fault: str) -> None:
+    with pytest.raises(InvalidContractError) as refused:
+        load_source(f"source: a\nbase_url: https://a.org\nauth: {auth}\n", name="a.yaml")
+
+    assert str(refused.value).splitlines()[0] == f"a.yaml: {fault}"

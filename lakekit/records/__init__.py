@@ -1,0 +1,1 @@
+"""Landed lines as typed records without Spark, by the rules of `lakekit.spark.read`."""
