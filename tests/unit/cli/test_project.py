@@ -1,0 +1,102 @@
+"""`lakekit init`, `check`, `schema`, `synth` and `--project`, in this process."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lakekit.cli.arguments import project_first
+from lakekit.cli.main import app
+from lakekit.errors import InvalidStepInputError, UnknownSourceError
+
+SOURCE = "source: shop\nbase_url: https://a.org\n"
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, project_first(arguments))
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert call("init", "shop").exit_code == 0
+    return tmp_path / "shop"
+
+
+def test_init_names_each_file_and_a_second_one_writes_nothing(shop: Path) -> None:
+    again = call("init", "shop")
+
+    assert again.exit_code == 0
+    assert "kept   shop/config/environments/base.yaml" in again.stdout.splitlines()
+    assert "wrote" not in again.stdout
+    assert "nothing was written" in again.stderr
+
+
+def test_a_project_inside_a_project_is_refused(shop: Path) -> None:
+    failed = call("init", str(shop / "config/sub"))
+
+    assert isinstance(failed.exception, InvalidStepInputError)
+    assert "inside the project" in str(failed.exception)
+
+
+def test_check_finds_the_files_from_a_folder_below(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "config/sources/shop.yaml").write_text(SOURCE)
+    monkeypatch.chdir(shop / "config/sources")
+
+    assert call("check").stdout.count(": ok\n") == 4
+
+
+@pytest.mark.parametrize("words", [["--project", "shop", "check"], ["check", "--project=shop"]])
+def test_another_project_is_named_at_any_place(shop: Path, words: list[str]) -> None:
+    assert call(*words).stdout.count(": ok\n") == 3
+
+
+def test_outside_of_a_project_it_says_what_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    for words in (["check"], ["run", "shop"], ["synth"], ["schema"]):
+        failed = call(*words).exception
+        assert isinstance(failed, InvalidStepInputError), words
+        assert "`lakekit init` makes one" in str(failed)
+
+
+def test_schema_writes_or_prints(shop: Path) -> None:
+    file = shop / "config/schemas/source.json"
+    file.unlink()
+
+    assert call("schema", "--project", "shop").exit_code == 0
+    assert json.loads(file.read_text()) == json.loads(call("schema", "source").stdout)
+
+
+def test_run_names_the_sources_that_there_are(shop: Path) -> None:
+    (shop / "config/sources/shop.yaml").write_text(SOURCE)
+
+    failed = call("run", "shpo", "--project", "shop").exception
+
+    assert isinstance(failed, UnknownSourceError)
+    assert str(failed).endswith("has no shpo.yaml; there are shop")
+
+
+def test_synth_removes_nothing_that_it_has_not_made(shop: Path) -> None:
+    (shop / "notes").mkdir()
+    (shop / "notes/a.txt").touch()
+
+    failed = call("synth", "--project", "shop", "--out", "shop/notes").exception
+
+    assert isinstance(failed, InvalidStepInputError)
+    assert "is no output of CDK" in str(failed)
+    assert (shop / "notes/a.txt").exists()
+
+
+def test_synth_without_its_packages_says_which(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakekit.project.product.find_spec", lambda _: None)
+
+    failed = call("synth", "--project", "shop").exception
+
+    assert isinstance(failed, InvalidStepInputError)
+    assert "pip install 'lakekit[cdk]'" in str(failed)
