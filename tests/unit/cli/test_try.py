@@ -65,7 +65,9 @@ def test_shows_the_rows_that_would_be_current(tmp_path: Path) -> None:
         {"id": 3, "balance": "7.00", "updated_at": "2026-01-01T00:00:00", "nothing": None},
     ]
     assert before == []
-    assert {file.name for file in tmp_path.rglob("*.*")} == {"shop.yaml", "customers.yaml"}
+    assert {file.name for file in tmp_path.rglob("*.*")} == {
+        "base.yaml", "shop.yaml", "customers.yaml"
+    }  # fmt: skip
 
 
 def test_says_what_would_be_rejected_and_why(tmp_path: Path) -> None:
