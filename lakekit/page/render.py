@@ -1,0 +1,136 @@
+"""The page as one HTML file: no resource from elsewhere, every value escaped."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from lakekit.page import charts, words
+from lakekit.page.model import Page, PageTable
+
+# How large a file may be; of a page that would be larger, details are left out.
+MOST_BYTES = 1_000_000
+_HERE = Path(__file__).parent
+_COMPANIONS = ("journal", "quarantine")
+_TONES = {"done": "good", "failed": "bad", "timed out": "bad", "stopped": "warn", "running": ""}
+_SAFE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def render(page: Page) -> str:
+    """Return the page as HTML, of at most `MOST_BYTES` unless its tables alone are more."""
+    html = _render(page)
+    for few in (6, 3, 1, 0):
+        if len(html.encode()) <= MOST_BYTES:
+            break
+        html = _render(_shortened(page, few))
+    return html
+
+
+def _render(page: Page) -> str:
+    main = [each for each in page.tables if each.kind not in _COMPANIONS]
+    costs = [each.cost_usd for each in page.runs if each.cost_usd is not None]
+    return _template().render(
+        page=page,
+        main=main,
+        columns=sum(len(each.columns) for each in main),
+        current=sum(each.current or 0 for each in main),
+        versions=sum(each.rows or 0 for each in main),
+        last=max((each.loaded_at for each in main if each.loaded_at), default=None),
+        failed=sum(_TONES.get(each.outcome) == "bad" for each in page.runs),
+        cost=sum(costs) if costs else None,
+        state=_state,
+    )
+
+
+def _template() -> Any:
+    environment = Environment(
+        autoescape=True,
+        loader=FileSystemLoader(_HERE),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= _FILTERS
+    environment.globals |= {
+        "charts": charts,
+        "css": Markup((_HERE / "page.css").read_text(encoding="utf-8")),
+        "js": Markup((_HERE / "page.js").read_text(encoding="utf-8")),
+        "th": _head,
+    }
+    return environment.get_template("page.html")
+
+
+def _shortened(page: Page, few: int) -> Page:
+    """Leave out details: of each kind, at most a few are kept of a table."""
+    tables = tuple(
+        each.model_copy(
+            update={
+                "histories": tuple(
+                    h.model_copy(update={"versions": h.versions[-few:] if few else ()})
+                    for h in each.histories[: min(few, 2)]
+                ),
+                "snapshots": each.snapshots[-5 * few :] if few else (),
+                "rejects": tuple(
+                    q.model_copy(update={"samples": q.samples[: few // 3]})
+                    for q in each.rejects[: few + 1]
+                ),
+                "columns": each.columns[: 20 + 20 * few],
+            }
+        )
+        for each in page.tables
+    )
+    note = "Details of the tables are left out, so that the page stays small."
+    runs = page.runs[: 20 * (few + 1)]
+    return page.model_copy(update={"tables": tables, "runs": runs, "notes": (*page.notes, note)})
+
+
+def _head(text: str, kind: str = "") -> Markup:
+    given = f' class="{kind}"' if kind else ""
+    return Markup(f'<th role="columnheader" scope="col" data-s{given}>{escape(text)}</th>')
+
+
+def _state(table: PageTable) -> Markup:
+    if table.stale:
+        return Markup('<span class="chip bad">stale</span>')
+    if table.files.fault:
+        return Markup(f'<span class="chip warn">{escape(table.files.fault)}</span>')
+    return Markup('<span class="chip good">healthy</span>')
+
+
+def _anchor(name: str) -> str:
+    """Return what a table is linked by, which a link can hold whatever the name is.
+
+    >>> _anchor("airports"), _anchor("a b")
+    ('t-airports', 't-c8687a08')
+    """
+    return f"t-{name}" if _SAFE.fullmatch(name) else f"t-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _point(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _when(time: datetime | None, now: datetime) -> Markup:
+    if time is None:
+        return Markup('<span class="none">never</span>')
+    return Markup(
+        f'<time datetime="{time.isoformat()}" title="{_point(time)}">{words.ago(time, now)}</time>'
+    )
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "ago": words.ago,
+    "anchor": _anchor,
+    "clock": _point,
+    "count": words.count,
+    "dollars": words.dollars,
+    "duration": words.duration,
+    "size": words.size,
+    "tone": lambda outcome: _TONES.get(outcome, ""),
+    "when": _when,
+}
