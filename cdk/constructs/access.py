@@ -62,6 +62,9 @@ JOB_ACCESS = {
     ),
 }
 
+# Of the bucket of results: what the page of the environment shows of runs.
+PUBLISHED = Access(read=(layout.PUBLISHED,), write=(layout.PUBLISHED,))
+
 
 def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
     """Let a role read and write its prefixes.

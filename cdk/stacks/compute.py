@@ -16,6 +16,7 @@ from constructs import Construct
 from cdk.constructs.access import (
     FUNCTION_ACCESS,
     JOB_ACCESS,
+    PUBLISHED,
     grant_lake,
     grant_lake_metadata,
     grant_landing,
@@ -228,6 +229,7 @@ class ComputeStack(Stack):
         if step == "complete_run":
             variables["LAKEKIT_LOAD_JOBS"] = json.dumps(self._load_jobs)
             variables["LAKEKIT_TABLE_METRICS"] = str(self._environment.table_metrics).lower()
+            variables["LAKEKIT_RESULTS_BUCKET"] = storage.results.bucket_name
         if step == "sweep":
             variables["LAKEKIT_SCHEDULES"] = str(self._environment.schedules).lower()
             if self._environment.pause:
@@ -252,6 +254,7 @@ class ComputeStack(Stack):
         for step in ("plan_tables", "complete_run", "sweep"):
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
+        grant_landing(storage.results, self.functions["complete_run"].role, PUBLISHED)
         self.functions["complete_run"].allow(
             iam.PolicyStatement(
                 actions=["events:PutEvents"],

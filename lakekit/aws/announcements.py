@@ -21,7 +21,7 @@ class Announcer:
     """Announces every table that was loaded.
 
     use_of: returns what the jobs of a run have used. per_table: whether each table has metrics of
-    its own.
+    its own. announced, cost_usd: what was announced so far, and what it cost.
     """
 
     def __init__(
@@ -36,6 +36,8 @@ class Announcer:
         self._client = client
         self._use_of = use_of
         self._per_table = per_table
+        self.announced: list[TableLoaded] = []
+        self.cost_usd = 0.0
 
     def __call__(self, loaded: TableLoaded) -> None:
         """Send a `TableLoaded` event, then print the metrics in CloudWatch's embedded format."""
@@ -47,6 +49,8 @@ class Announcer:
             "cost_usd": round(use.cost_usd * loaded.share, 6),
         }
         self._send(loaded.table, detail)
+        self.announced.append(loaded)
+        self.cost_usd += use.cost_usd * loaded.share
         values = {**detail, "quarantine_ratio": loaded.quarantine_ratio}
         about = {"table": loaded.table, "source": loaded.source, "run_id": loaded.run_id}
         own = {"database": self._database}

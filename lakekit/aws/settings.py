@@ -34,6 +34,7 @@ class Settings(Model):
 
     jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
+    results_bucket: where CompleteRun publishes its runs.
     schedule_group: the group of the sources' schedules.
     config: folder of sources and contracts, if not the one next to the package.
     base_urls: addresses that replace those of the sources, by source.
@@ -50,6 +51,7 @@ class Settings(Model):
     schedules: bool = True
     pause: Json[Pause] | None = None
     table_metrics: bool = False
+    results_bucket: str = ""
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
     config: Path | None = None
@@ -59,6 +61,12 @@ class Settings(Model):
     def store(self) -> S3ObjectStore:
         """The landing bucket."""
         return S3ObjectStore(self.landing_bucket, client("s3"))
+
+    @property
+    def results(self) -> S3ObjectStore | None:
+        """The bucket of results, for a function that publishes."""
+        bucket = self.results_bucket
+        return S3ObjectStore(bucket, client("s3")) if bucket else None
 
     @property
     def flow(self) -> Flow:

@@ -22,6 +22,7 @@ from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
 from lakekit.cli.output import say
+from lakekit.cli.page import commands as commands_page
 from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
 from lakekit.local.warehouse import why
@@ -76,6 +77,7 @@ def check(
 
 commands_merge.register(app)
 commands_read.register(app)
+commands_page.register(app)
 commands_operate.register(app)
 commands_cost.register(app)
 commands_doctor.register(app)

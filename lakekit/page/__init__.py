@@ -1,1 +1,1 @@
-"""One page about a place: what it shows as a document, and the document as HTML without a network."""
+"""One page about a place: a document of what it shows, and the document as HTML."""

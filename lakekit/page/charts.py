@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import sqrt
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from lakekit.page.model import KeyHistory, Load, Rejects, Snapshot
 from lakekit.page.words import count, share
@@ -13,6 +13,32 @@ from lakekit.page.words import count, share
 _ABOVE, _BELOW, _STEP, _BAR = 20, 12, 8, 6
 # What a table of one load needs no drawing of.
 _MOST_LOADS = 24
+_LOADS = Markup(
+    '<svg class="loads" role="img" aria-label="{text}" width="{width}" height="{height}" '
+    'viewBox="0 0 {width} {height}"><path class="o" d="{up}"/><path class="c" d="{down}"/>'
+    '<g class="q">{dots}</g></svg>'
+)
+_DOT = Markup('<circle cx="{:g}" cy="2.5" r="2.5"/>')
+_LINE = Markup(
+    '<svg class="line" role="img" aria-label="{text}" width="100%" height="32">'
+    '<path class="axis" d="M0 16h9999"/>{marks}</svg>'
+)
+_MARK = Markup(
+    '<circle class="{kind}" cx="{x:g}%" cy="16" r="{radius:g}"><title>{text}</title></circle>'
+)
+_BARS = Markup(
+    '<svg class="bars" role="img" aria-label="{text}" width="100%" height="16">{bars}</svg>'
+)
+_VERSION = Markup(
+    '<rect class="{kind}" x="{x:g}%" width="{width:g}%" height="16" rx="3">'
+    "<title>{text}</title></rect>"
+)
+_METER = Markup(
+    '<span class="meter"><svg aria-hidden="true" width="48" height="6">'
+    '<rect class="rail" width="48" height="6" rx="3"/>'
+    '<rect class="{kind}" width="{width:g}" height="6" rx="3"/></svg> {text}</span>'
+)
+_NULLS = Markup('<td class="nl" style="--n:{percent:.3g}%">{text}</td>')
 
 
 def loads_chart(loads: Sequence[Load]) -> Markup:
@@ -25,22 +51,16 @@ def loads_chart(loads: Sequence[Load]) -> Markup:
         return Markup('<span class="none">no loads</span>')
     most_up = max(1, *(each.opened for each in shown))
     most_down = max(1, *(each.closed for each in shown))
-    up = "".join(
-        _bar(place, -_height(each.opened, most_up, _ABOVE)) for place, each in enumerate(shown)
-    )
-    down = "".join(
-        _bar(place, _height(each.closed, most_down, _BELOW)) for place, each in enumerate(shown)
-    )
-    dots = "".join(
-        f'<circle cx="{place * _STEP + _BAR / 2:g}" cy="2.5" r="2.5"/>'
-        for place, each in enumerate(shown)
-        if each.quarantined
-    )
-    width, height = len(shown) * _STEP, _ABOVE + _BELOW + 6
-    return Markup(
-        f'<svg class="loads" role="img" aria-label="{escape(loads_text(shown))}" '
-        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f'<path class="o" d="{up}"/><path class="c" d="{down}"/><g class="q">{dots}</g></svg>'
+    up = (_bar(n, -_height(each.opened, most_up, _ABOVE)) for n, each in enumerate(shown))
+    down = (_bar(n, _height(each.closed, most_down, _BELOW)) for n, each in enumerate(shown))
+    dots = (_DOT.format(n * _STEP + _BAR / 2) for n, each in enumerate(shown) if each.quarantined)
+    return _LOADS.format(
+        text=loads_text(shown),
+        width=len(shown) * _STEP,
+        height=_ABOVE + _BELOW + 6,
+        up="".join(up),
+        down="".join(down),
+        dots=Markup("").join(dots),
     )
 
 
@@ -60,17 +80,18 @@ def snapshots_chart(snapshots: Sequence[Snapshot]) -> Markup:
         return Markup("")
     times = [each.at for each in snapshots]
     most = max(1, *(each.added for each in snapshots))
-    marks = "".join(
-        f'<circle class="{_kind(each)}" cx="{_percent(each.at, times[0], times[-1], 3):g}%" '
-        f'cy="16" r="{4 + 7 * sqrt(each.added / most):.3g}"><title>{escape(_snapshot(each))}'
-        "</title></circle>"
+    marks = (
+        _MARK.format(
+            kind=_kind(each),
+            x=_percent(each.at, times[0], times[-1], 3),
+            radius=round(4 + 7 * sqrt(each.added / most), 1),
+            text=_snapshot(each),
+        )
         for each in snapshots
     )
-    text = f"{len(snapshots)} snapshots from {times[0]:%Y-%m-%d %H:%M} to {times[-1]:%Y-%m-%d %H:%M}"
-    return Markup(
-        f'<svg class="line" role="img" aria-label="{escape(text)}" width="100%" height="32">'
-        f'<path class="axis" d="M0 16h9999"/>{marks}</svg>'
-    )
+    first, last = (f"{each:%Y-%m-%d %H:%M}" for each in (times[0], times[-1]))
+    text = f"{len(snapshots)} snapshots from {first} to {last}"
+    return _LINE.format(text=text, marks=Markup("").join(marks))
 
 
 def history_chart(history: KeyHistory, first: datetime, last: datetime) -> Markup:
@@ -81,16 +102,16 @@ def history_chart(history: KeyHistory, first: datetime, last: datetime) -> Marku
         end = _percent(each.valid_to or last, first, last, 0)
         kind = "gone" if each.is_deleted else "past" if each.valid_to else "now"
         until = f"{each.valid_to:%Y-%m-%d}" if each.valid_to else "now"
-        width = max(end - begin - 0.25, 0.6)
         bars.append(
-            f'<rect class="{kind}" x="{min(begin, 99.4):g}%" width="{width:.4g}%" height="16" '
-            f'rx="3"><title>{each.valid_from:%Y-%m-%d} to {until}</title></rect>'
+            _VERSION.format(
+                kind=kind,
+                x=min(begin, 99.4),
+                width=round(max(end - begin - 0.25, 0.6), 2),
+                text=f"{each.valid_from:%Y-%m-%d} to {until}",
+            )
         )
     text = f"{history.key}: {history.count} versions"
-    return Markup(
-        f'<svg class="bars" role="img" aria-label="{escape(text)}" width="100%" height="16">'
-        f"{''.join(bars)}</svg>"
-    )
+    return _BARS.format(text=text, bars=Markup("").join(bars))
 
 
 def period(histories: Sequence[KeyHistory], now: datetime) -> tuple[datetime, datetime]:
@@ -108,18 +129,13 @@ def rejects_chart(rejects: Sequence[Rejects], one: Rejects) -> Markup:
 
 
 def nulls_chart(nulls: int | None, rows: int | None) -> Markup:
-    """Draw the share of rows without a value."""
-    if nulls is None or not rows:
-        return Markup('<span class="none">–</span>')
-    return _meter("n", nulls / rows, share(nulls / rows))
+    """Draw the share of rows without a value as a cell of a table, whose ground is the bar."""
+    part = nulls / rows if nulls is not None and rows else None
+    return _NULLS.format(percent=100 * (part or 0), text=share(part))
 
 
 def _meter(kind: str, part: float, text: str) -> Markup:
-    return Markup(
-        f'<span class="meter"><svg aria-hidden="true" width="48" height="6"><rect class="rail" '
-        f'width="48" height="6" rx="3"/><rect class="{kind}" width="{48 * part:.3g}" height="6" '
-        f'rx="3"/></svg> {escape(text)}</span>'
-    )
+    return _METER.format(kind=kind, width=round(48 * part, 1), text=text)
 
 
 def _bar(place: int, height: float) -> str:

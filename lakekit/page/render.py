@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from lakekit.page import charts, words
 from lakekit.page.model import Page, PageTable
@@ -47,7 +47,7 @@ def _render(page: Page) -> str:
     )
 
 
-def _template() -> Any:
+def _template() -> Template:
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(_HERE),
@@ -58,8 +58,8 @@ def _template() -> Any:
     environment.filters |= _FILTERS
     environment.globals |= {
         "charts": charts,
-        "css": Markup((_HERE / "page.css").read_text(encoding="utf-8")),
-        "js": Markup((_HERE / "page.js").read_text(encoding="utf-8")),
+        "css": _own("page.css"),
+        "js": _own("page.js"),
         "th": _head,
     }
     return environment.get_template("page.html")
@@ -89,17 +89,26 @@ def _shortened(page: Page, few: int) -> Page:
     return page.model_copy(update={"tables": tables, "runs": runs, "notes": (*page.notes, note)})
 
 
+def _own(name: str) -> Markup:
+    """Return a file of this folder, which no value of a table is in."""
+    return Markup((_HERE / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
 def _head(text: str, kind: str = "") -> Markup:
-    given = f' class="{kind}"' if kind else ""
-    return Markup(f'<th role="columnheader" scope="col" data-s{given}>{escape(text)}</th>')
+    return Markup('<th role="columnheader" scope="col" data-s class="{kind}">{text}</th>').format(
+        kind=kind, text=text
+    )
 
 
 def _state(table: PageTable) -> Markup:
+    chip = Markup('<span class="chip {}">{}</span>')
     if table.stale:
-        return Markup('<span class="chip bad">stale</span>')
-    if table.files.fault:
-        return Markup(f'<span class="chip warn">{escape(table.files.fault)}</span>')
-    return Markup('<span class="chip good">healthy</span>')
+        return chip.format("bad", "stale")
+    return (
+        chip.format("warn", table.files.fault)
+        if table.files.fault
+        else chip.format("good", "healthy")
+    )
 
 
 def _anchor(name: str) -> str:
@@ -118,8 +127,8 @@ def _point(time: datetime) -> str:
 def _when(time: datetime | None, now: datetime) -> Markup:
     if time is None:
         return Markup('<span class="none">never</span>')
-    return Markup(
-        f'<time datetime="{time.isoformat()}" title="{_point(time)}">{words.ago(time, now)}</time>'
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        time.isoformat(), _point(time), words.ago(time, now)
     )
 
 

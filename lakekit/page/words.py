@@ -9,9 +9,9 @@ def count(number: int | None) -> str:
     """Return a count.
 
     >>> count(41730), count(None)
-    ('41,730', '–')
+    ('41,730', '—')
     """
-    return "–" if number is None else f"{number:,}"
+    return "—" if number is None else f"{number:,}"
 
 
 def size(number: int) -> str:
@@ -32,10 +32,10 @@ def duration(seconds: float | None) -> str:
     """Return a span of time by its largest unit that has two of it.
 
     >>> duration(95), duration(3 * 86_400), duration(1.4), duration(None)
-    ('95 s', '3 d', '1.4 s', '–')
+    ('95 s', '3 d', '1.4 s', '—')
     """
     if seconds is None:
-        return "–"
+        return "—"
     if seconds < 10:
         return f"{max(seconds, 0):.1f} s".replace(".0 s", " s")
     least = next(each for each in _UNITS if seconds >= each[0])
@@ -58,10 +58,10 @@ def share(part: float | None) -> str:
     """Return a share.
 
     >>> share(0), share(0.00004), share(0.123), share(1), share(None)
-    ('0 %', '<0.1 %', '12 %', '100 %', '–')
+    ('0 %', '<0.1 %', '12 %', '100 %', '—')
     """
     if part is None:
-        return "–"
+        return "—"
     if 0 < part < 0.001:
         return "<0.1 %"
     text = f"{part:.1%}" if part < 0.1 else f"{part:.0%}"
@@ -72,10 +72,10 @@ def dollars(cost: float | None) -> str:
     """Return US dollars.
 
     >>> dollars(0.0147), dollars(12.5), dollars(None), dollars(0.000004)
-    ('$0.015', '$12.50', '–', '<$0.001')
+    ('$0.015', '$12.50', '—', '<$0.001')
     """
     if cost is None:
-        return "–"
+        return "—"
     if 0 < cost < 0.001:
         return "<$0.001"
     return f"${cost:.2f}" if cost >= 1 or cost == 0 else f"${cost:.3f}"

@@ -1,0 +1,207 @@
+"""The page of a place: its tables read by DuckDB, and what its deployment says of itself."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from lakekit import layout
+from lakekit.duckdb.reader import Counts, Reader
+from lakekit.duckdb.tables import Table
+from lakekit.page.metadata import added_columns, files_of, snapshots_of
+from lakekit.page.model import Lineage, Load, Page, PageColumn, PageRun, PageTable, Rejects
+from lakekit.page.needs import all_needs
+from lakekit.page.operated import Operated
+from lakekit.page.rows import (
+    MOST_COMPARED,
+    RowFacts,
+    ask_rejected,
+    ask_rejects,
+    ask_rows,
+    shown_columns,
+)
+
+_COMPANIONS = ("journal", "quarantine")
+_MOST_LOCAL_RUNS = 50
+
+
+def gather_page(
+    reader: Reader,
+    place: str,
+    option: str,
+    now: datetime,
+    operated: Operated | None = None,
+    lineage: Mapping[str, Lineage] | None = None,
+) -> Page:
+    """Return the page of a place.
+
+    Args:
+        reader: Of its tables.
+        place: Its name.
+        option: By which commands name it.
+        now: The time.
+        operated: What the deployment says of itself; None for a local warehouse.
+        lineage: Where tables come from, if no deployment says it.
+    """
+    known = reader.tables()
+    counts = dict(zip((each.name for each in known), reader.count(known), strict=True))
+    names = set(counts)
+    found = [
+        _Gathered(reader, each, counts[each.name], names, operated).table()
+        for each in known
+        if each.kind not in _COMPANIONS or _owner(each.name) not in names
+    ]
+    origins = operated.lineage if operated else lineage or {}
+    tables = [
+        each.model_copy(update={"lineage": origins.get(each.name, Lineage())}) for each in found
+    ]
+    runs = operated.runs if operated else _runs_of(known)
+    return Page(
+        place=place,
+        option=option,
+        written_at=now,
+        tables=tuple(tables),
+        runs=tuple(runs),
+        needs=all_needs(option, now, tables, runs, operated),
+        notes=tuple(_notes(tables)),
+    )
+
+
+class _Gathered:
+    """One table, with its quarantine."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        table: Table,
+        counts: Counts,
+        names: set[str],
+        operated: Operated | None,
+    ) -> None:
+        self._reader, self._table, self._counts = reader, table, counts
+        self._operated = operated
+        own = (layout.journal_table(table.name), layout.quarantine_table(table.name))
+        self._companions = tuple(each for each in own if each in names)
+        self._quarantine = own[1] if own[1] in names and _holds_rejects(reader, own[1]) else None
+
+    def table(self) -> PageTable:
+        table = self._table
+        facts = ask_rows(self._reader, table, self._counts.rows)
+        loaded_at = self._loaded_at()
+        return PageTable(
+            name=table.name,
+            kind=table.kind,
+            description=table.comment,
+            keys=table.keys,
+            sequence_by=table.contract.sequence_by if table.contract else None,
+            partition=tuple(table.partition),
+            rows=self._counts.rows,
+            current=self._counts.current,
+            loaded_at=loaded_at,
+            stale=self._is_stale(),
+            loads=self._loads(facts),
+            files=files_of(table),
+            columns=self._columns(facts),
+            snapshots=snapshots_of(table),
+            histories=facts.histories,
+            rejects=self._rejects(),
+            companions=self._companions,
+        )
+
+    def _loaded_at(self) -> datetime | None:
+        """Return when it was loaded: a load that changed nothing has committed nothing."""
+        changed = self._table.changed_at
+        times = [changed.replace(tzinfo=UTC)] if changed else []
+        if self._operated and self._table.name in self._operated.loaded_at:
+            times.append(self._operated.loaded_at[self._table.name])
+        return max(times, default=None)
+
+    def _is_stale(self) -> bool:
+        watched = self._operated.watched if self._operated else None
+        stale = {each.rpartition(".")[2] for each in watched.stale} if watched else set()
+        return self._table.name in stale
+
+    def _loads(self, facts: RowFacts) -> tuple[Load, ...]:
+        """Return what the runs have published; of a place without such, what the rows show."""
+        published = self._operated.loads.get(self._table.name) if self._operated else None
+        if published:
+            return published[-30:]
+        rejected = ask_rejected(self._reader, self._quarantine) if self._quarantine else {}
+        known = {each.at for each in facts.loads}
+        loads = [
+            each.model_copy(update={"quarantined": rejected.get(each.at, 0)})
+            for each in facts.loads
+        ]
+        loads += [Load(at=at, quarantined=n) for at, n in rejected.items() if at not in known]
+        return tuple(sorted(loads, key=lambda each: each.at))
+
+    def _rejects(self) -> tuple[Rejects, ...]:
+        return ask_rejects(self._reader, self._quarantine) if self._quarantine else ()
+
+    def _columns(self, facts: RowFacts) -> tuple[PageColumn, ...]:
+        table, added = self._table, added_columns(self._table)
+        shown = set(shown_columns(table))
+        return tuple(
+            _column(table, each.name, each.type, each.description, facts, added)
+            for each in table.columns
+            if each.name in shown
+        )
+
+
+def _column(
+    table: Table,
+    name: str,
+    kind: str,
+    description: str,
+    facts: RowFacts,
+    added: Mapping[str, datetime],
+) -> PageColumn:
+    found = facts.columns.get(name)
+    sequence = table.contract.sequence_by if table.contract else None
+    return PageColumn(
+        name=name,
+        type=kind,
+        role="key" if name in table.keys else "sequence" if name == sequence else None,
+        description=description,
+        nulls=found.nulls if found else None,
+        changes=found.changes if found else None,
+        changed_at=found.changed_at if found else None,
+        added_at=added.get(name),
+    )
+
+
+def _holds_rejects(reader: Reader, name: str) -> bool:
+    return {"_raw", "_fault", "_ingested_at"} <= set(reader.table(name).types)
+
+
+def _owner(name: str) -> str:
+    """Return whose journal or quarantine a table is."""
+    return name.rpartition("_")[0]
+
+
+def _runs_of(tables: Sequence[Table]) -> list[PageRun]:
+    """Return the runs of a local warehouse, which are known by their commits."""
+    found: dict[str, PageRun] = {}
+    for table in tables:
+        if table.kind in _COMPANIONS:
+            continue
+        for each in snapshots_of(table):
+            for run_id in each.runs:
+                known = found.get(run_id)
+                found[run_id] = PageRun(
+                    run_id=run_id,
+                    source=None,
+                    outcome="done",
+                    started_at=min(each.at, known.started_at) if known else each.at,
+                    tables={**(known.tables if known else {}), table.name: None},
+                )
+    newest = sorted(found.values(), key=lambda run: run.started_at, reverse=True)
+    return newest[:_MOST_LOCAL_RUNS]
+
+
+def _notes(tables: Sequence[PageTable]) -> list[str]:
+    large = [each.name for each in tables if (each.rows or 0) > MOST_COMPARED]
+    if not large:
+        return []
+    return [
+        f"Histories and changes of columns are left out of {', '.join(large)}: more than "
+        f"{MOST_COMPARED:,} versions."
+    ]
