@@ -18,6 +18,8 @@ from lakekit.page.rows import (
     ask_rows,
     shown_columns,
 )
+from lakekit.runs.table_metadata import main_ancestry
+from lakekit.table_properties import EXTRACTION_TIME, runs_in
 
 _COMPANIONS = ("journal", "quarantine")
 _MOST_LOCAL_RUNS = 50
@@ -53,7 +55,7 @@ def gather_page(
     tables = [
         each.model_copy(update={"lineage": origins.get(each.name, Lineage())}) for each in found
     ]
-    runs = operated.runs if operated else _runs_of(known)
+    runs = operated.runs if operated else _runs_of(known, tables)
     return Page(
         place=place,
         option=option,
@@ -177,24 +179,33 @@ def _owner(name: str) -> str:
     return name.rpartition("_")[0]
 
 
-def _runs_of(tables: Sequence[Table]) -> list[PageRun]:
+def _runs_of(known: Sequence[Table], tables: Sequence[PageTable]) -> list[PageRun]:
     """Return the runs of a local warehouse, which are known by their commits."""
+    documents = {each.name: each for each in known}
     found: dict[str, PageRun] = {}
     for table in tables:
-        if table.kind in _COMPANIONS:
-            continue
-        for each in snapshots_of(table):
-            for run_id in each.runs:
-                known = found.get(run_id)
-                found[run_id] = PageRun(
-                    run_id=run_id,
-                    source=None,
-                    outcome="done",
-                    started_at=min(each.at, known.started_at) if known else each.at,
-                    tables={**(known.tables if known else {}), table.name: None},
+        loads: dict[datetime | None, Load] = {each.at: each for each in table.loads}
+        for commit in main_ancestry(documents[table.name].metadata):
+            summary = commit.get("summary", {})
+            at = datetime.fromtimestamp(commit["timestamp-ms"] // 1000, UTC)
+            for run_id in runs_in(summary):
+                run = found.setdefault(
+                    run_id,
+                    PageRun(
+                        run_id=run_id, source=table.lineage.source, outcome="done", started_at=at
+                    ),
                 )
+                load = loads.get(_extracted(summary)) if len(runs_in(summary)) == 1 else None
+                run.tables[table.name] = load
     newest = sorted(found.values(), key=lambda run: run.started_at, reverse=True)
     return newest[:_MOST_LOCAL_RUNS]
+
+
+def _extracted(summary: Mapping[str, str]) -> datetime | None:
+    """Return the extraction time of a commit's run."""
+    text = summary.get(EXTRACTION_TIME)
+    time = datetime.fromisoformat(text) if text else None
+    return time.replace(tzinfo=UTC) if time and not time.tzinfo else time
 
 
 def _notes(tables: Sequence[PageTable]) -> list[str]:

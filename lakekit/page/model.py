@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from lakekit.models import Model
 
@@ -153,7 +153,7 @@ class PageRun(Model):
     started_at: AwareDatetime
     seconds: float | None = None
     cost_usd: float | None = None
-    tables: dict[str, Load | None] = {}
+    tables: dict[str, Load | None] = Field(default_factory=dict)
     error: str | None = None
     cause: str | None = None
 

@@ -43,6 +43,7 @@ def _render(page: Page) -> str:
         last=max((each.loaded_at for each in main if each.loaded_at), default=None),
         failed=sum(_TONES.get(each.outcome) == "bad" for each in page.runs),
         cost=sum(costs) if costs else None,
+        timed=any(each.seconds is not None for each in page.runs),
         state=_state,
     )
 
@@ -124,6 +125,11 @@ def _point(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M}"
 
 
+def _day(time: datetime) -> str:
+    """Return a date, and the time of day if it has one."""
+    return f"{time:%Y-%m-%d}" if time.hour == time.minute == time.second == 0 else _point(time)
+
+
 def _when(time: datetime | None, now: datetime) -> Markup:
     if time is None:
         return Markup('<span class="none">never</span>')
@@ -137,6 +143,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "anchor": _anchor,
     "clock": _point,
     "count": words.count,
+    "day": _day,
     "dollars": words.dollars,
     "duration": words.duration,
     "size": words.size,

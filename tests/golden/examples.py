@@ -18,6 +18,7 @@ from lakekit.landing.index import Blocked
 from lakekit.landing.writer import Manifest, Part, Progress, Request
 from lakekit.local.files import LandedFile
 from lakekit.local.landing import LandedRun
+from lakekit.page.published import PublishedLoad, PublishedRun, PublishedRuns
 from lakekit.runs.documents import (
     Claim,
     ClaimedTable,
@@ -207,6 +208,17 @@ DOCUMENTS: tuple[Document, ...] = (
     Decision(reason="it was a test", decided_at=NOON, decided_by="ann"),
     Backoff(failures=2, until=NOON, run_id="r-1"),
     Newest(full=OLDER, moving=KEY),
+    PublishedRuns(
+        runs=(
+            PublishedRun(
+                run_id="r-1", source="shop", started_at=SIX, ended_at=NOON, outcome="failed",
+                error="TooManyDeletedError", cause="81 %", cost_usd=0.015,
+                loads=(
+                    PublishedLoad(table="orders", opened=3, closed=2, quarantined=1, records=9),
+                ),
+            ),
+        ),
+    ),
     LandedRun(
         contract="contract: orders", batch=BATCH, merged=True,
         files=(LandedFile(name="0.ndjson", received_as="a.ndjson", bytes=3, sha256="b" * 64),),
