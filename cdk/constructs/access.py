@@ -62,9 +62,6 @@ JOB_ACCESS = {
     ),
 }
 
-# Of the bucket of results: what the page of the environment shows of runs.
-PUBLISHED = Access(read=(layout.PUBLISHED,), write=(layout.PUBLISHED,))
-
 
 def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
     """Let a role read and write its prefixes.
@@ -79,6 +76,18 @@ def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
     role.add_to_policy(_objects(bucket, ["s3:PutObject", "s3:AbortMultipartUpload"], access.write))
     if access.delete:
         role.add_to_policy(_objects(bucket, ["s3:DeleteObject"], access.delete))
+    _grant_key(bucket, role)
+
+
+def grant_published(bucket: s3.Bucket, role: iam.Role) -> None:
+    """Let a role read and write what the page of the environment shows of runs; that key alone."""
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
+    )
+    key = bucket.arn_for_objects(layout.PUBLISHED)
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:GetObject", "s3:PutObject"], resources=[key])
+    )
     _grant_key(bucket, role)
 
 

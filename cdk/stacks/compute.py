@@ -16,10 +16,10 @@ from constructs import Construct
 from cdk.constructs.access import (
     FUNCTION_ACCESS,
     JOB_ACCESS,
-    PUBLISHED,
     grant_lake,
     grant_lake_metadata,
     grant_landing,
+    grant_published,
 )
 from cdk.constructs.bundle import function_code, library
 from cdk.constructs.definitions import TOKENS, token
@@ -254,7 +254,7 @@ class ComputeStack(Stack):
         for step in ("plan_tables", "complete_run", "sweep"):
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
-        grant_landing(storage.results, self.functions["complete_run"].role, PUBLISHED)
+        grant_published(storage.results, self.functions["complete_run"].role)
         self.functions["complete_run"].allow(
             iam.PolicyStatement(
                 actions=["events:PutEvents"],

@@ -100,7 +100,7 @@ def history_chart(history: KeyHistory, first: datetime, last: datetime) -> Marku
     for each in history.versions:
         begin = _percent(each.valid_from, first, last, 0)
         end = _percent(each.valid_to or last, first, last, 0)
-        kind = "gone" if each.is_deleted else "past" if each.valid_to else "now"
+        kind = "deleted" if each.is_deleted else "past" if each.valid_to else "now"
         until = f"{each.valid_to:%Y-%m-%d}" if each.valid_to else "now"
         bars.append(
             _VERSION.format(

@@ -12,7 +12,7 @@ from lakekit.page.needs import all_needs
 from lakekit.page.operated import Operated
 from lakekit.page.rows import (
     MOST_COMPARED,
-    RowFacts,
+    OfRows,
     ask_rejected,
     ask_rejects,
     ask_rows,
@@ -21,7 +21,7 @@ from lakekit.page.rows import (
 from lakekit.runs.table_metadata import main_ancestry
 from lakekit.table_properties import EXTRACTION_TIME, runs_in
 
-_COMPANIONS = ("journal", "quarantine")
+_ATTACHED = ("journal", "quarantine")
 _MOST_LOCAL_RUNS = 50
 
 
@@ -49,7 +49,7 @@ def gather_page(
     found = [
         _Gathered(reader, each, counts[each.name], names, operated).table()
         for each in known
-        if each.kind not in _COMPANIONS or _owner(each.name) not in names
+        if each.kind not in _ATTACHED or _owner(each.name) not in names
     ]
     origins = operated.lineage if operated else lineage or {}
     tables = [
@@ -81,12 +81,12 @@ class _Gathered:
         self._reader, self._table, self._counts = reader, table, counts
         self._operated = operated
         own = (layout.journal_table(table.name), layout.quarantine_table(table.name))
-        self._companions = tuple(each for each in own if each in names)
+        self._attached = tuple(each for each in own if each in names)
         self._quarantine = own[1] if own[1] in names and _holds_rejects(reader, own[1]) else None
 
     def table(self) -> PageTable:
         table = self._table
-        facts = ask_rows(self._reader, table, self._counts.rows)
+        rows = ask_rows(self._reader, table, self._counts.rows)
         loaded_at = self._loaded_at()
         return PageTable(
             name=table.name,
@@ -99,13 +99,13 @@ class _Gathered:
             current=self._counts.current,
             loaded_at=loaded_at,
             stale=self._is_stale(),
-            loads=self._loads(facts),
+            loads=self._loads(rows),
             files=files_of(table),
-            columns=self._columns(facts),
+            columns=self._columns(rows),
             snapshots=snapshots_of(table),
-            histories=facts.histories,
+            histories=rows.histories,
             rejects=self._rejects(),
-            companions=self._companions,
+            attached=self._attached,
         )
 
     def _loaded_at(self) -> datetime | None:
@@ -121,16 +121,15 @@ class _Gathered:
         stale = {each.rpartition(".")[2] for each in watched.stale} if watched else set()
         return self._table.name in stale
 
-    def _loads(self, facts: RowFacts) -> tuple[Load, ...]:
+    def _loads(self, rows: OfRows) -> tuple[Load, ...]:
         """Return what the runs have published; of a place without such, what the rows show."""
         published = self._operated.loads.get(self._table.name) if self._operated else None
         if published:
             return published[-30:]
         rejected = ask_rejected(self._reader, self._quarantine) if self._quarantine else {}
-        known = {each.at for each in facts.loads}
+        known = {each.at for each in rows.loads}
         loads = [
-            each.model_copy(update={"quarantined": rejected.get(each.at, 0)})
-            for each in facts.loads
+            each.model_copy(update={"quarantined": rejected.get(each.at, 0)}) for each in rows.loads
         ]
         loads += [Load(at=at, quarantined=n) for at, n in rejected.items() if at not in known]
         return tuple(sorted(loads, key=lambda each: each.at))
@@ -138,11 +137,11 @@ class _Gathered:
     def _rejects(self) -> tuple[Rejects, ...]:
         return ask_rejects(self._reader, self._quarantine) if self._quarantine else ()
 
-    def _columns(self, facts: RowFacts) -> tuple[PageColumn, ...]:
+    def _columns(self, rows: OfRows) -> tuple[PageColumn, ...]:
         table, added = self._table, added_columns(self._table)
         shown = set(shown_columns(table))
         return tuple(
-            _column(table, each.name, each.type, each.description, facts, added)
+            _column(table, each.name, each.type, each.description, rows, added)
             for each in table.columns
             if each.name in shown
         )
@@ -153,10 +152,10 @@ def _column(
     name: str,
     kind: str,
     description: str,
-    facts: RowFacts,
+    rows: OfRows,
     added: Mapping[str, datetime],
 ) -> PageColumn:
-    found = facts.columns.get(name)
+    found = rows.columns.get(name)
     sequence = table.contract.sequence_by if table.contract else None
     return PageColumn(
         name=name,

@@ -140,7 +140,7 @@ class PageTable(Model):
     snapshots: tuple[Snapshot, ...] = ()
     histories: tuple[KeyHistory, ...] = ()
     rejects: tuple[Rejects, ...] = ()
-    companions: tuple[str, ...] = ()
+    attached: tuple[str, ...] = ()
     lineage: Lineage = Lineage()
 
 

@@ -158,7 +158,7 @@ def _ended(outcome: str) -> str:
 def _quarantined(tables: Sequence[PageTable], option: str) -> Iterator[Need]:
     for table in tables:
         if table.loads and (detail := _above_norm(table.loads)):
-            quarantine = next((c for c in table.companions if c.endswith("_quarantine")), None)
+            quarantine = next((c for c in table.attached if c.endswith("_quarantine")), None)
             query = f"SELECT _fault, count(*) FROM {quarantine} GROUP BY 1"
             yield Need(
                 severity="look",

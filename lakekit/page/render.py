@@ -16,7 +16,7 @@ from lakekit.page.model import Page, PageTable
 # How large a file may be; of a page that would be larger, details are left out.
 MOST_BYTES = 1_000_000
 _HERE = Path(__file__).parent
-_COMPANIONS = ("journal", "quarantine")
+_ATTACHED = ("journal", "quarantine")
 _TONES = {"done": "good", "failed": "bad", "timed out": "bad", "stopped": "warn", "running": ""}
 _SAFE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
@@ -32,7 +32,7 @@ def render(page: Page) -> str:
 
 
 def _render(page: Page) -> str:
-    main = [each for each in page.tables if each.kind not in _COMPANIONS]
+    main = [each for each in page.tables if each.kind not in _ATTACHED]
     costs = [each.cost_usd for each in page.runs if each.cost_usd is not None]
     return _template().render(
         page=page,

@@ -19,7 +19,7 @@ _CONTROL = {*TECHNICAL, "_valid_from", "_valid_to", "_is_deleted"}
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
+class OfColumn:
     """Current rows without a value; versions that changed it, and when the last of them began."""
 
     nulls: int
@@ -28,10 +28,10 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True)
-class RowFacts:
+class OfRows:
     """What was found in the rows of one table."""
 
-    columns: dict[str, ColumnFacts] = field(default_factory=dict)
+    columns: dict[str, OfColumn] = field(default_factory=dict)
     loads: tuple[Load, ...] = ()
     histories: tuple[KeyHistory, ...] = ()
 
@@ -41,7 +41,7 @@ def shown_columns(table: Table) -> list[str]:
     return [name for name in table.types if name not in _CONTROL]
 
 
-def ask_rows(reader: Reader, table: Table, rows: int | None) -> RowFacts:
+def ask_rows(reader: Reader, table: Table, rows: int | None) -> OfRows:
     """Ask what the rows of a history table say; nothing of another table.
 
     Args:
@@ -50,9 +50,9 @@ def ask_rows(reader: Reader, table: Table, rows: int | None) -> RowFacts:
         rows: How many it has.
     """
     if "_valid_from" not in table.types or not rows:
-        return RowFacts()
+        return OfRows()
     compared = bool(table.keys) and rows <= MOST_COMPARED
-    return RowFacts(
+    return OfRows(
         columns=_columns(reader, table, compared=compared),
         loads=_loads(reader, table) if compared else (),
         histories=_histories(reader, table) if compared else (),
@@ -90,7 +90,7 @@ def ask_rejected(reader: Reader, name: str) -> dict[datetime, int]:
     return {time.replace(tzinfo=UTC): number for time, number in reader.sql(newest).rows if time}
 
 
-def _columns(reader: Reader, table: Table, *, compared: bool) -> dict[str, ColumnFacts]:
+def _columns(reader: Reader, table: Table, *, compared: bool) -> dict[str, OfColumn]:
     names = shown_columns(table)
     asked = []
     for place, name in enumerate(names):
@@ -103,9 +103,9 @@ def _columns(reader: Reader, table: Table, *, compared: bool) -> dict[str, Colum
         f"SELECT {', '.join(asked)} FROM ({_versions(table, names, compared)})"
     ).rows
     if not compared:
-        return {name: ColumnFacts(nulls) for name, nulls in zip(names, row, strict=True)}
+        return {name: OfColumn(nulls) for name, nulls in zip(names, row, strict=True)}
     return {
-        name: ColumnFacts(row[3 * n], row[3 * n + 1], _utc(row[3 * n + 2]))
+        name: OfColumn(row[3 * n], row[3 * n + 1], _utc(row[3 * n + 2]))
         for n, name in enumerate(names)
     }
 

@@ -87,7 +87,7 @@ def hostile() -> Page:
     one = table("t", 1).model_copy(
         update={
             "name": HOSTILE, "kind": HOSTILE, "description": HOSTILE, "keys": (HOSTILE,),
-            "sequence_by": HOSTILE, "partition": (HOSTILE,), "companions": (HOSTILE,),
+            "sequence_by": HOSTILE, "partition": (HOSTILE,), "attached": (HOSTILE,),
             "columns": (PageColumn(name=HOSTILE, type=HOSTILE, role="key", description=HOSTILE),),
             "rejects": (Rejects(reason=HOSTILE, count=1, samples=(HOSTILE,)),),
             "lineage": Lineage(source=HOSTILE, address=HOSTILE, views=(HOSTILE,)),
@@ -137,7 +137,7 @@ def table(name: str, seed: int, columns: int = 9) -> PageTable:
                     samples=('{"id": 81, "amount": "12,50"}', '{"id": 97, "amount": "3,10"}')),
             Rejects(reason="id: null", count=3, samples=('{"id": null, "amount": "4.00"}',)),
         ) if seed % 3 == 0 else (),
-        companions=(f"{name}_journal", f"{name}_quarantine"),
+        attached=(f"{name}_journal", f"{name}_quarantine"),
         lineage=Lineage(source="shop_api", address=f"GET https://api.example.com/v1/{name}",
                         views=(f"{name}_current",) if seed % 2 == 0 else ()),
     )  # fmt: skip

@@ -35,7 +35,7 @@ def orders(page: Page) -> PageTable:
 
 def test_a_quarantine_is_part_of_its_table(page: Page, orders: PageTable) -> None:
     assert [each.name for each in page.tables] == ["orders", "plain"]
-    assert orders.companions == ("orders_quarantine",)
+    assert orders.attached == ("orders_quarantine",)
     assert (orders.rows, orders.current, orders.keys) == (4, 2, ("at", "order"))
 
 

@@ -31,7 +31,7 @@ def waiting(error: str) -> Waiting:
 
 def loaded(*rejected: int) -> PageTable:
     loads = tuple(Load(at=NOW, quarantined=number, records=1000) for number in rejected)
-    return PageTable(name="orders", kind="scd2", loads=loads, companions=("orders_quarantine",))
+    return PageTable(name="orders", kind="scd2", loads=loads, attached=("orders_quarantine",))
 
 
 def test_nothing_needs_a_person() -> None:
