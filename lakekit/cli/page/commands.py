@@ -40,13 +40,15 @@ def write_report(where: Where, out: Path) -> None:
     Raises:
         InvalidStepInputError: The place cannot be read, or the file cannot be written.
     """
-    from lakekit.page.render import render  # noqa: PLC0415  jinja2 takes its time
-
     if out.is_dir():
         raise InvalidStepInputError(f"--out {out}: is a folder; give the name of a file")
     if not out.parent.is_dir():
         raise InvalidStepInputError(f"--out {out}: there is no folder {out.parent}")
-    html = render(gather(where, datetime.now(UTC)))
+    page = gather(where, datetime.now(UTC))
+    # After it: what reads tables comes with the same extra, and says what is not installed.
+    from lakekit.page.render import render  # noqa: PLC0415
+
+    html = render(page)
     part = out.with_name(f"{out.name}.part")
     try:
         part.write_text(html, encoding="utf-8")
