@@ -109,9 +109,14 @@ class _Gathered:
         )
 
     def _loaded_at(self) -> datetime | None:
-        """Return when it was loaded: a load that changed nothing has committed nothing."""
+        """Return when it was loaded: a load that changed nothing has committed nothing.
+
+        Maintenance commits too. Only a table that no run has written is as old as its last commit.
+        """
+        times = [each.at for each in snapshots_of(self._table) if each.runs]
         changed = self._table.changed_at
-        times = [changed.replace(tzinfo=UTC)] if changed else []
+        if changed and not times:
+            times.append(changed.replace(tzinfo=UTC))
         if self._operated and self._table.name in self._operated.loaded_at:
             times.append(self._operated.loaded_at[self._table.name])
         return max(times, default=None)

@@ -75,12 +75,13 @@ class Change(Model):
 
 
 class Version(Model):
-    """One version of a key; changes: at most a few."""
+    """One version of a key; changes: at most a few; more: how many columns changed next to them."""
 
     valid_from: AwareDatetime
     valid_to: AwareDatetime | None
     is_deleted: bool = False
     changes: tuple[Change, ...] = ()
+    more: int = 0
 
 
 class KeyHistory(Model):

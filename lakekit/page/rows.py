@@ -192,6 +192,7 @@ def _version(table: Table, before: dict[str, Any] | None, version: dict[str, Any
         valid_to=_utc(version["_valid_to"]),
         is_deleted=bool(version.get("_is_deleted")),
         changes=tuple(changes[:MOST_CHANGES]),
+        more=len(changes[MOST_CHANGES:]),
     )
 
 
