@@ -19,6 +19,8 @@ STARTED = "watch/started/"
 LOADED = "watch/loaded/"
 # The names of the schedules that a pause has switched off.
 PAUSED = "watch/paused"
+# In the bucket of results: the runs that the page of an environment shows.
+PUBLISHED = "page/runs.json"
 # One name for all its runs: Glue lets one at a time, so the next takes over what one left behind.
 # No execution can have it: Step Functions allows no angle brackets in a name.
 REBUILD_OWNER = "<rebuild_table>"

@@ -86,6 +86,18 @@ def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
     _grant_key(bucket, role)
 
 
+def grant_published(bucket: s3.Bucket, role: iam.Role) -> None:
+    """Let a role read and write what the page of the environment shows of runs; that key alone."""
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
+    )
+    key = bucket.arn_for_objects(layout.PUBLISHED)
+    role.add_to_policy(
+        iam.PolicyStatement(actions=["s3:GetObject", "s3:PutObject"], resources=[key])
+    )
+    _grant_key(bucket, role)
+
+
 def grant_lake_metadata(bucket: s3.Bucket, role: iam.Role) -> None:
     """Let a role read what tables say of themselves, not their rows."""
     role.add_to_policy(

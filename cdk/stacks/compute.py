@@ -19,6 +19,7 @@ from cdk.constructs.access import (
     grant_lake,
     grant_lake_metadata,
     grant_landing,
+    grant_published,
 )
 from cdk.constructs.bundle import function_code, library
 from cdk.constructs.configuration import Configuration
@@ -243,6 +244,7 @@ class ComputeStack(Stack):
         if step == "complete_run":
             variables["LAKEKIT_LOAD_JOBS"] = json.dumps(self._load_jobs)
             variables["LAKEKIT_TABLE_METRICS"] = str(self._environment.table_metrics).lower()
+            variables["LAKEKIT_RESULTS_BUCKET"] = storage.results.bucket_name
         if step in LINEAGE and self._environment.lineage:
             given = self._environment.lineage.model_dump(exclude_none=True)
             catalog = f"arn:{self.partition}:glue:{self.region}:{self.account}"
@@ -275,6 +277,7 @@ class ComputeStack(Stack):
         for step in ("plan_tables", "complete_run", "sweep"):
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
+        grant_published(storage.results, self.functions["complete_run"].role)
         self.functions["complete_run"].allow(
             iam.PolicyStatement(
                 actions=["events:PutEvents"],

@@ -18,7 +18,8 @@ STEP = "complete_run"
 class Announcer:
     """Announces every table that was loaded.
 
-    per_table: whether each table has metrics of its own.
+    per_table: whether each table has metrics of its own. announced, cost_usd: what was announced so
+    far, and what it cost.
     """
 
     def __init__(
@@ -27,11 +28,15 @@ class Announcer:
         self._database = database
         self._client = client
         self._per_table = per_table
+        self.announced: list[TableLoaded] = []
+        self.cost_usd = 0.0
 
     def __call__(self, loaded: TableLoaded) -> None:
         """Send a `TableLoaded` event, then print the metrics in CloudWatch's embedded format."""
         detail = {"database": self._database, **loaded.model_dump(mode="json")}
         self._send(loaded.table, detail)
+        self.announced.append(loaded)
+        self.cost_usd += loaded.cost_usd
         values = {**detail, "quarantine_ratio": loaded.quarantine_ratio}
         about = {"table": loaded.table, "source": loaded.source, "run_id": loaded.run_id}
         own = {"database": self._database}

@@ -1,6 +1,10 @@
 """Iceberg tables of the Glue Data Catalog, read without Spark."""
 
+import json
+import re
+from base64 import b64decode
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -50,19 +54,32 @@ class GlueCatalog:
         Raises:
             InvalidStepInputError: There is no such database.
         """
+        found = {
+            table["Name"]: table.get("Parameters", {}).get("metadata_location")
+            for table in self._tables()
+        }
+        return {name: location for name, location in found.items() if location}
+
+    def views(self) -> Mapping[str, list[str]]:
+        """Return the names of the views whose text names a table of the database, by table.
+
+        Raises:
+            InvalidStepInputError: There is no such database.
+        """
+        tables = self._tables()
+        views = {t["Name"]: _words(t) for t in tables if t.get("TableType") == "VIRTUAL_VIEW"}
+        others = [table["Name"] for table in tables if table["Name"] not in views]
+        return {name: [view for view, words in views.items() if name in words] for name in others}
+
+    def _tables(self) -> list[Any]:
         pages = self._glue.get_paginator("get_tables").paginate(DatabaseName=self._database)
-        found: dict[str, str] = {}
         try:
             with translated(f"database {self._database}"):
-                for page in pages:
-                    for table in page["TableList"]:
-                        location = table.get("Parameters", {}).get("metadata_location")
-                        found |= {table["Name"]: location} if location else {}
+                return [table for page in pages for table in page["TableList"]]
         except self._glue.exceptions.EntityNotFoundException:
             raise InvalidStepInputError(
                 f"the catalog has no database '{self._database}'; is it deployed?"
             ) from None
-        return found
 
     def document(self, location: str) -> Mapping[str, Any]:
         """Return the metadata document at an address.
@@ -78,3 +95,13 @@ class GlueCatalog:
                 f"{location} does not exist any more; read again"
             ) from error
         return parse_metadata(body)
+
+
+def _words(view: Any) -> set[str]:
+    """Return the words of a view's text; Athena keeps it as JSON in base64, in a comment."""
+    text = view.get("ViewOriginalText", "")
+    packed = re.fullmatch(r"/\* Presto View: (\S+) \*/", text.strip())
+    if packed:
+        with suppress(ValueError):
+            text = json.loads(b64decode(packed.group(1)))["originalSql"]
+    return set(re.findall(r"\w+", text.lower()))

@@ -36,7 +36,8 @@ class Settings(Model):
 
     jobs: the environment's limits of jobs. schedules, pause: when those of sources are switched on.
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
-    lineage: where events of OpenLineage go. schedule_group: the group of the sources' schedules.
+    lineage: where events of OpenLineage go. results_bucket: where CompleteRun publishes its runs.
+    schedule_group: the group of the sources' schedules.
     config_parameter: the parameter that says where sources and contracts are.
     config: a folder of them instead, as the sandbox has it.
     base_urls: addresses that replace those of the sources, by source.
@@ -54,6 +55,7 @@ class Settings(Model):
     pause: Json[Pause] | None = None
     table_metrics: bool = False
     lineage: Json[LineageTarget] | None = None
+    results_bucket: str = ""
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
     config_parameter: str = ""
@@ -64,6 +66,12 @@ class Settings(Model):
     def store(self) -> S3ObjectStore:
         """The landing bucket."""
         return S3ObjectStore(self.landing_bucket, client("s3"))
+
+    @property
+    def results(self) -> S3ObjectStore | None:
+        """The bucket of results, for a function that publishes."""
+        bucket = self.results_bucket
+        return S3ObjectStore(bucket, client("s3")) if bucket else None
 
     @property
     def flow(self) -> Flow:

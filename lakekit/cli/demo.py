@@ -20,6 +20,8 @@ from lakekit.aws.executions import Executions
 from lakekit.batch import MergeResult
 from lakekit.cli import report
 from lakekit.cli.output import lines
+from lakekit.cli.page.commands import write_report
+from lakekit.cli.read.places import Where
 from lakekit.cli.readers import (
     Counts,
     count_with_duckdb,
@@ -33,9 +35,11 @@ from lakekit.sandbox import Sandbox, SandboxError
 from lakekit.sandbox.connection import Connection
 from lakekit.sandbox.template import SynthesisError
 from lakekit.steps.jobs import MergeScd2Result
+from lakekit.warehouse.places import STATE
 
 FOLDER = Path("build/demo")
 CONFIG = FOLDER / "config"
+PAGE = FOLDER / "report.html"
 SOURCE, TABLE, KEY = "airports_api", "airports", "WIOS"
 SHOWN = ("iata", "name", "city")
 # The table is small; so low a threshold lets maintenance show what it does.
@@ -60,6 +64,7 @@ def main() -> int:
     (FOLDER / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     console.print(f"\n[bold green]Done in {summary['seconds']:.0f} s.[/] All numbers agree."
                   f" They are in {FOLDER / 'summary.json'}.")  # fmt: skip
+    console.print(f"The page of the sandbox, for a browser: [bold]{PAGE}[/]")
     return 0
 
 
@@ -83,6 +88,7 @@ def run(console: Console) -> dict[str, Any]:
         _maintain(console, sandbox)
         _show_history(console, _table(sandbox))
         readers = _read(console, sandbox, results[0])
+        _write_page(sandbox)
     return {
         "runs": runs,
         "total_rows": TRUE_COUNTS.total,
@@ -167,6 +173,16 @@ def _read(console: Console, sandbox: Connection, first: MergeResult) -> dict[str
     if then != Counts(first.opened, first.opened):
         raise DemoError(f"the first load reads {then}, must be {first.opened}, all current")
     return readers
+
+
+def _write_page(sandbox: Sandbox) -> None:
+    """Write the page of the sandbox, which the command finds by its state file."""
+    state = FOLDER / "sandbox" / STATE
+    state.write_text(json.dumps({"endpoint": sandbox.endpoint}))
+    try:
+        write_report(Where(None, True, None, FOLDER / "sandbox"), PAGE)
+    finally:
+        state.unlink()
 
 
 def _health(table: Table) -> dict[str, int]:

@@ -24,6 +24,7 @@ from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
 from lakekit.cli.operate import watermark as commands_watermark
 from lakekit.cli.output import say
+from lakekit.cli.page import commands as commands_page
 from lakekit.cli.project import commands as commands_project
 from lakekit.cli.project import place
 from lakekit.cli.read import commands as commands_read
@@ -71,6 +72,7 @@ commands_project.register(app)
 commands_first.register(app)
 commands_merge.register(app)
 commands_read.register(app)
+commands_page.register(app)
 commands_operate.register(app)
 commands_cost.register(app)
 commands_doctor.register(app)

@@ -126,10 +126,13 @@ def names_of(resources: Resources) -> dict[str, Any]:
                 for each in found}  # fmt: skip
 
     functions = resources.of_type("AWS::Lambda::Function")
-    variables = functions[0].properties["Environment"]["Variables"] if functions else {}
+    variables: dict[str, Any] = {}
+    for each in functions:
+        variables |= each.properties["Environment"]["Variables"]
     warehouse = variables.get("LAKEKIT_WAREHOUSE", "")
     return {
         "landing_bucket": variables.get("LAKEKIT_LANDING_BUCKET", ""),
+        "results_bucket": variables.get("LAKEKIT_RESULTS_BUCKET", ""),
         "lake_bucket": warehouse.removeprefix("s3://").partition("/")[0],
         "database": variables.get("LAKEKIT_DATABASE", ""),
         "warehouse": warehouse,

@@ -20,6 +20,7 @@ from lakekit.landing.watermark import Watermark
 from lakekit.landing.writer import Manifest, Part, Progress, Request
 from lakekit.local.files import ConvertedFile, LandedFile
 from lakekit.local.landing import LandedRun
+from lakekit.page.published import PublishedLoad, PublishedRun, PublishedRuns
 from lakekit.runs.documents import (
     Claim,
     ClaimedTable,
@@ -298,6 +299,17 @@ DOCUMENTS: tuple[Document, ...] = (
     Backoff(failures=2, until=NOON, run_id="r-1"),
     Newest(full=OLDER, moving=KEY),
     WATERMARK,
+    PublishedRuns(
+        runs=(
+            PublishedRun(
+                run_id="r-1", source="shop", started_at=SIX, ended_at=NOON, outcome="failed",
+                error="TooManyDeletedError", cause="81 %", cost_usd=0.015,
+                loads=(
+                    PublishedLoad(table="orders", opened=3, closed=2, quarantined=1, records=9),
+                ),
+            ),
+        ),
+    ),
     LandedRun(
         contract="contract: orders", batch=BATCH, merged=True,
         files=(

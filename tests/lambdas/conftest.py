@@ -63,7 +63,7 @@ class Account:
         self.sfn: Any = boto3.client("stepfunctions")
         self.glue: Any = boto3.client("glue")
         place: Any = {"LocationConstraint": REGION}
-        for bucket in ("landing", "lake"):
+        for bucket in ("landing", "lake", "results"):
             self.s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=place)
         self.glue.create_database(DatabaseInput={"Name": "lakekit_dev"})
         boto3.client("secretsmanager").create_secret(
@@ -83,8 +83,8 @@ class Account:
     def names(self) -> list[str]:
         return [o["Key"] for o in self.s3.list_objects_v2(Bucket="landing").get("Contents", [])]
 
-    def read(self, key: str) -> Any:
-        return json.loads(self.s3.get_object(Bucket="landing", Key=key)["Body"].read())
+    def read(self, key: str, bucket: str = "landing") -> Any:
+        return json.loads(self.s3.get_object(Bucket=bucket, Key=key)["Body"].read())
 
     def write(self, key: str, body: Any, bucket: str = "landing") -> str:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -110,7 +110,7 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
     variables = {
         "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": REGION, "LAKEKIT_ENVIRONMENT": "dev",
-        "LAKEKIT_LANDING_BUCKET": "landing",
+        "LAKEKIT_LANDING_BUCKET": "landing", "LAKEKIT_RESULTS_BUCKET": "results",
         "LAKEKIT_DATABASE": "lakekit_dev", "LAKEKIT_WAREHOUSE": "s3://lake/warehouse",
         "LAKEKIT_LEASE_SECONDS": "3600",
         "LAKEKIT_JOBS": '{"min_workers": 3, "worker_type": "G.2X"}',

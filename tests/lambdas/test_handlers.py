@@ -91,6 +91,21 @@ def test_a_run_goes_through_all_its_functions(
     assert f"{PREFIX}.complete" in account.names()
     assert not [name for name in account.names() if name.startswith("index/")]
     assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
+    (shown,) = account.read(layout.PUBLISHED, "results")["runs"]
+    assert (shown["run_id"], shown["outcome"], shown["loads"][0]["opened"]) == (RUN, "done", 3)
+
+
+def test_a_run_that_cannot_be_published_is_complete_all_the_same(
+    account: Account, api: HTTPServer, event: Events, capsys: pytest.CaptureFixture[str]
+) -> None:
+    account.call("start_run", event("start_run"))
+    account.write(layout.PUBLISHED, {"schema_version": 9}, "results")
+
+    completed = account.call("complete_run", RUN_EVENT | {"failure": None})
+
+    assert completed["outcome"] == "done"
+    assert "not published" in capsys.readouterr().out
+    assert account.read(layout.PUBLISHED, "results") == {"schema_version": 9}
 
 
 def test_a_table_that_fits_its_contract_needs_no_job_to_create_it(

@@ -14,3 +14,6 @@ def test_the_demo_runs_to_its_end():
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rewrite_data_files" in done.stdout
+    page = (ROOT / "build/demo/report.html").read_text()
+    assert "41,730 versions" in page
+    assert "airports <span" in page

@@ -34,13 +34,22 @@ def opened(where: Where) -> AbstractContextManager[Reader]:
     Raises:
         InvalidStepInputError: It names none or two.
     """
+    return _place(resolved(where)).reader()
+
+
+def resolved(where: Where) -> Where:
+    """Return the place that a command names: of three one, or the project's warehouse.
+
+    Raises:
+        InvalidStepInputError: It names none or two.
+    """
     given = [where.warehouse is not None, where.sandbox, where.environment is not None].count(True)
     project = None if given else place.here()
     if project:
-        where = replace(where, warehouse=project.warehouse)
-    elif given != 1:
+        return replace(where, warehouse=project.warehouse)
+    if given != 1:
         raise InvalidStepInputError("give --warehouse FOLDER, --sandbox or --environment NAME")
-    return _place(where).reader()
+    return where
 
 
 def _place(where: Where) -> Place:

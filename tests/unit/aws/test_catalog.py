@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -57,3 +59,21 @@ def test_a_throttled_catalog_is_worth_a_retry(stubs: Stubs) -> None:
 
     with pytest.raises(StorageUnavailableError):
         read_table(stubs)
+
+
+def test_views_are_found_by_the_tables_that_they_name_also_as_athena_keeps_them(
+    stubs: Stubs,
+) -> None:
+    packed = b64encode(json.dumps({"originalSql": 'SELECT * FROM "Orders"'}).encode()).decode()
+    tables = [
+        {"Name": "orders", "TableType": "EXTERNAL_TABLE"},
+        {"Name": "orders_old", "TableType": "EXTERNAL_TABLE"},
+        {"Name": "v1", "TableType": "VIRTUAL_VIEW",
+         "ViewOriginalText": f"/* Presto View: {packed} */"},
+        {"Name": "v2", "TableType": "VIRTUAL_VIEW", "ViewOriginalText": "select 1 from orders_old"},
+    ]  # fmt: skip
+    stubs.answer("glue", "get_tables", {"TableList": tables})
+
+    views = GlueCatalog("db", stubs["glue"], stubs["s3"]).views()
+
+    assert views == {"orders": ["v1"], "orders_old": ["v2"]}
