@@ -5,7 +5,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from lakekit.config.deployment import environment_faults, source_faults
+from lakekit.config.deployment import (
+    environment_faults,
+    missing_source_faults,
+    source_faults,
+)
 from lakekit.config.environment import (
     BASE,
     Environment,
@@ -42,8 +46,8 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
         found = list(_place_faults(file, document, around))
         if isinstance(document, Contract) and document.contract in contracts:
             found.append(contracts[document.contract])
-        if isinstance(document, Environment) and document.environment in environments:
-            found.append(environments[document.environment])
+        if isinstance(document, Environment):
+            found += [fault for name, fault in environments if name == document.environment]
         faults[file] += [f"{file}: {fault}" for fault in found]
     return faults
 
@@ -69,13 +73,25 @@ def _place_faults(
     """Yield what does not fit the place of a file: elsewhere it may have any name."""
     kind = "contract" if isinstance(document, Contract) else "source"
     folder = file.absolute().parent
-    if isinstance(document, Environment) or folder.name != f"{kind}s":
+    if isinstance(document, Environment):
+        yield from missing_source_faults(document, _sources(folder.with_name("sources")))
+        return
+    if folder.name != f"{kind}s":
         return
     fault = name_fault(document, kind, file.name)
     if fault:
         yield fault
     if isinstance(document, Source):
         yield from source_faults(document, environments(folder.with_name("environments")))
+
+
+def _sources(folder: Path) -> list[Source]:
+    """Return the sources of a project that load; the faults of the others are their own."""
+    found = []
+    for file in sorted(folder.glob("*.yaml")):
+        with suppress(InvalidContractError):
+            found.append(load_source(read_text(file), name=str(file)))
+    return found
 
 
 def _environments(folder: Path) -> dict[str, Environment]:
