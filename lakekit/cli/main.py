@@ -21,6 +21,7 @@ from lakekit.cli.check import check_files
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
+from lakekit.cli.operate import smoke as commands_smoke
 from lakekit.cli.output import say
 from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
@@ -79,6 +80,7 @@ commands_read.register(app)
 commands_operate.register(app)
 commands_cost.register(app)
 commands_doctor.register(app)
+commands_smoke.register(app)
 
 
 @contextmanager

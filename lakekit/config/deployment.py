@@ -38,7 +38,7 @@ def environment_faults(environments: Iterable[Environment]) -> list[tuple[str, F
         for number, each in enumerate(known)
         for fault in (
             *(fault for other in known[:number] for fault in _pair_faults(each, other)),
-            *_pipeline_faults(each, [other.environment for other in known]),
+            *_pipeline_faults(each, {other.environment: other for other in known}),
         )
     ]
 
@@ -88,15 +88,14 @@ def _network_faults(
         )
 
 
-def _pipeline_faults(environment: Environment, known: list[str]) -> Iterator[Fault]:
-    pipeline = environment.delivery.pipeline if environment.delivery else None
-    unknown = [name for name in pipeline.environments if name not in known] if pipeline else []
+def _pipeline_faults(environment: Environment, known: Mapping[str, Environment]) -> Iterator[Fault]:
     # What was checked alone says nothing of others.
-    if unknown and len(known) > 1:
-        yield Fault(
-            ("delivery", "pipeline", "environments"),
-            f"there is no {', '.join(unknown)}; there are {', '.join(known)}",
-        )
+    for name in environment.deployed_by_pipeline if len(known) > 1 else ():
+        place = ("delivery", "pipeline", "environments")
+        if name not in known:
+            yield Fault(place, f"there is no {name}; there are {', '.join(known)}")
+        elif not known[name].delivery:
+            yield Fault(place, f"{name} has no delivery, so that it would not trust the pipeline")
 
 
 def missing_source_faults(environment: Environment, sources: Iterable[Source]) -> Iterator[Fault]:

@@ -155,6 +155,12 @@ class Environment(Model):
         return f"{self.prefix}/{self.environment}/"
 
     @property
+    def deployed_by_pipeline(self) -> tuple[str, ...]:
+        """The environments that the pipeline in this one's account deploys."""
+        pipeline = self.delivery.pipeline if self.delivery else None
+        return pipeline.environments if pipeline else ()
+
+    @property
     def timeouts(self) -> TimeOuts:
         """How long jobs, states, leases and executions may last."""
         return derive_timeouts(self.jobs.timeout_minutes)
@@ -215,6 +221,8 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
             ("notify",),
             f"{name} is production, and nobody would hear of a failure; name an address",
         )
+    if environment.delivery and not environment.smoke:
+        yield Fault(("smoke",), "delivery tries each release; name the source to load for it")
     if environment.budget and not environment.notify:
         yield Fault(("budget",), "nobody would hear of it; name an address under notify")
     if pause and environment.is_production:

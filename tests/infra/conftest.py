@@ -11,7 +11,7 @@ from cdk.app import ROOT, build
 from lakekit.config.environment import environment_names
 
 ENVIRONMENTS = environment_names(ROOT / "config/environments")
-STACKS = ("storage", "compute", "orchestration", "monitoring")
+STACKS = ("storage", "network", "compute", "orchestration", "monitoring", "delivery")
 CONTEXT = {**json.loads((ROOT / "cdk.json").read_text())["context"], "bundle": False}
 SHARED = (
     "glue_jobs", "lakekit", "lambdas", "pyproject.toml", "requirements.txt", "state_machines",
@@ -61,7 +61,11 @@ def synthesise(folder: Path, *names: str, root: Path = ROOT) -> dict[str, Stacks
     app = build(list(names), out=str(folder), context=CONTEXT, root=root)
     stages: dict[str, Any] = {name: app.node.find_child(name) for name in names}
     return {
-        name: {stack: Template.from_stack(getattr(stage, stack)) for stack in STACKS}
+        name: {
+            part: Template.from_stack(stack)
+            for part in STACKS
+            if (stack := getattr(stage, part)) is not None
+        }
         for name, stage in stages.items()
     }
 

@@ -14,7 +14,11 @@ ACCOUNT, OTHER = "1" * 12, "2" * 12
 VPC = "vpc-0123456789abcdef0"
 SUBNETS = "{eu-west-1a: subnet-0123456789abcdef0, eu-west-1b: subnet-0123456789abcdef1}"
 CONNECTION = "arn:aws:codeconnections:eu-west-1:{}:connection/01234567-89ab-cdef-0123-456789abcdef"
-PIPELINE = "delivery: {{repository: acme/lake, pipeline: {{connection: '{}', environments: [{}]}}}}"
+SMOKE = "smoke: shop\n"
+PIPELINE = (
+    SMOKE
+    + "delivery: {{repository: acme/lake, pipeline: {{connection: '{}', environments: [{}]}}}}"
+)
 
 
 def environment(name: str = "dev", **fields: Any) -> Environment:
@@ -63,6 +67,7 @@ def load(folder: Path, own: str) -> Environment:
             f"streams: [{{source: shop, contract: {'o' * 60}}}]",
             "streams.0.contract: .* has 72 characters, and the name of a stream of Firehose has 64",
         ),
+        ("delivery: {repository: acme/lake}", "smoke: delivery tries each release; name the source"),
         ("delivery: {repository: lake}", "delivery.repository: String should match pattern"),
         (
             PIPELINE.format(CONNECTION.format(ACCOUNT), "dev, dev"),
