@@ -67,7 +67,7 @@ def load(folder: Path, own: str) -> Environment:
             f"streams: [{{source: shop, contract: {'o' * 60}}}]",
             "streams.0.contract: .* has 72 characters, and the name of a stream of Firehose has 64",
         ),
-        ("delivery: {repository: acme/lake}", "smoke: delivery tries each release; name the source"),
+        ("delivery: {repository: acme/lake}", "smoke: delivery tries each release; name the"),
         ("delivery: {repository: lake}", "delivery.repository: String should match pattern"),
         (
             PIPELINE.format(CONNECTION.format(ACCOUNT), "dev, dev"),
