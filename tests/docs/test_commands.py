@@ -15,7 +15,7 @@ from tests.docs.pages import ROOT, commands
 
 LAKEKIT = sorted({(page, text) for page, text in commands() if text.startswith("lakekit ")})
 MAKE = sorted({(page, text) for page, text in commands() if text.startswith("make ")})
-CONSOLE_PROGRAMS = {"aws", "cdk", "lakekit", "make", "python", "source"}
+CONSOLE_PROGRAMS = {"aws", "cdk", "gh", "git", "lakekit", "make", "python", "source"}
 
 
 def parse(command: str) -> None:

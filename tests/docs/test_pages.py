@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.config.environment import Environment
 from lakekit.config.source import load_source
 from lakekit.contract.contract import load_contract
 from lakekit.sandbox.creators import NOT_ENFORCED
@@ -20,7 +21,19 @@ STEPS = {
     for name, _ in inspect.getmembers(module, inspect.isclass)
     if name.endswith("Result") and name.removesuffix("Result") in vars(module)
 }
-KINDS = {"# contract": load_contract, "# source": load_source}
+
+
+def load_part_of_environment(text: str, *, name: str) -> Environment:
+    """Load some fields of an environment, with what each must say."""
+    rest = {"environment": "dev", "account": "1" * 12, "region": "eu-west-1"}
+    return Environment.model_validate(rest | yaml.safe_load(text))
+
+
+KINDS = {
+    "# contract": load_contract,
+    "# environment": load_part_of_environment,
+    "# source": load_source,
+}
 
 
 @pytest.mark.parametrize("snippet", snippets("yaml"), ids=lambda s: s.page)
@@ -30,7 +43,7 @@ def test_a_yaml_snippet_loads_as_what_its_first_line_says(snippet: Snippet) -> N
     assert KINDS[kind](text, name=snippet.page)
 
 
-def test_there_are_snippets_of_both_kinds() -> None:
+def test_there_are_snippets_of_all_kinds() -> None:
     kinds = {snippet.text.partition("\n")[0] for snippet in snippets("yaml")}
 
     assert kinds == set(KINDS)
