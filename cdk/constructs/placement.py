@@ -63,24 +63,30 @@ def place_function(function: lambda_.Function, role: iam.Role, environment: Envi
 
 def _allow_interfaces_of_lambda(role: iam.Role, stack: Stack, name: str) -> None:
     """Lambda makes network interfaces with the role of a function, whose code must not."""
-    actions = [
+    changes = [
         "ec2:AssignPrivateIpAddresses",
         "ec2:CreateNetworkInterface",
         "ec2:DeleteNetworkInterface",
-        "ec2:DescribeNetworkInterfaces",
-        "ec2:DescribeSubnets",
         "ec2:UnassignPrivateIpAddresses",
     ]
+    looks = ["ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets"]
+    _allow_interfaces(role, stack, changes, looks)
     function = stack.format_arn(service="lambda", resource=f"function:{name}")
-    role.add_to_policy(iam.PolicyStatement(actions=actions, resources=["*"]))
     role.add_to_policy(
         iam.PolicyStatement(
             effect=iam.Effect.DENY,
-            actions=actions,
+            actions=[*changes, *looks],
             resources=["*"],
             conditions={"ArnEquals": {"lambda:SourceFunctionArn": function}},
         )
     )
+
+
+def _allow_interfaces(role: iam.Role, stack: Stack, changes: list[str], looks: list[str]) -> None:
+    """Allow changes in the account and region, as Lambda's guide has it; looks name nothing."""
+    everything = stack.format_arn(service="ec2", resource="*/*")
+    role.add_to_policy(iam.PolicyStatement(actions=changes, resources=[everything]))
+    role.add_to_policy(iam.PolicyStatement(actions=looks, resources=["*"]))
 
 
 def allow_connections(role: iam.Role, environment: Environment) -> None:
@@ -98,20 +104,18 @@ def allow_connections(role: iam.Role, environment: Environment) -> None:
             ],
         )
     )
-    role.add_to_policy(
-        iam.PolicyStatement(
-            actions=[
-                "ec2:CreateNetworkInterface",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DescribeNetworkInterfaces",
-                "ec2:DescribeRouteTables",
-                "ec2:DescribeSecurityGroups",
-                "ec2:DescribeSubnets",
-                "ec2:DescribeVpcAttribute",
-                "ec2:DescribeVpcEndpoints",
-            ],
-            resources=["*"],
-        )
+    _allow_interfaces(
+        role,
+        stack,
+        ["ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"],
+        [
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcAttribute",
+            "ec2:DescribeVpcEndpoints",
+        ],
     )
     role.add_to_policy(
         iam.PolicyStatement(
