@@ -9,9 +9,8 @@ from typing import Literal
 
 AS_OF = date(2026, 11, 28)
 HOURS_OF_A_MONTH = 730
-# In eu-west-1: https://aws.amazon.com/vpc/pricing/, https://aws.amazon.com/privatelink/pricing/.
-NAT_GATEWAY_HOUR, PUBLIC_ADDRESS_HOUR = 0.048, 0.005
-ENDPOINT_HOUR = 0.011  # in one zone
+NAT_GATEWAY_HOUR, PUBLIC_ADDRESS_HOUR = 0.045, 0.005
+ENDPOINT_HOUR = 0.01  # of an interface, in one zone
 # For a DPU (4 vCPU, 16 GB) and an hour.
 GLUE_DPU_HOUR = {"STANDARD": 0.44, "FLEX": 0.29}
 LAMBDA_GB_SECOND = 0.0000166667
@@ -47,7 +46,7 @@ def network_cost(nat_gateways: int, endpoints: int, zones: int) -> float:
 
     Example:
         >>> round(network_cost(nat_gateways=1, endpoints=7, zones=2), 2)
-        151.11
+        138.7
     """
     gateways = nat_gateways * (NAT_GATEWAY_HOUR + PUBLIC_ADDRESS_HOUR)
     return HOURS_OF_A_MONTH * (gateways + endpoints * zones * ENDPOINT_HOUR)
