@@ -1,7 +1,8 @@
 """Synthesise a project: `python cdk/app.py --project DIR`, with neither the CDK CLI nor Docker.
 
 `--out DIR` instead of the folder that the CLI names, `--environment NAME` (may be repeated),
-`--no-bundle`.
+`--no-bundle`, and `--pipeline`, which makes the pipeline that deploys the environments in place of
+these.
 """
 
 import argparse
@@ -21,8 +22,9 @@ def build(
     out: str | None,
     context: dict[str, Any] | None = None,
     root: Path = ROOT,
+    pipeline: bool = False,
 ) -> Any:
-    """Return the app with a stage for each environment.
+    """Return the app with a stage for each environment, or with the pipeline that has them.
 
     Args:
         names: The environments; all, if none is named.
@@ -30,6 +32,7 @@ def build(
         out: Where the assembly is written; None for the folder that the CDK CLI names.
         context: In addition to that of `cdk.json`.
         root: The folder that has functions, jobs and state machines.
+        pipeline: Whether to make the pipeline in place of the environments.
     """
     # Late: nothing of CDK starts, and no path is needed, before `main` has set it.
     from aws_cdk import App  # noqa: PLC0415
@@ -43,11 +46,46 @@ def build(
     environments, sources = load_deployment(config)
     given = json.loads((ROOT / "cdk.json").read_text())["context"] | (context or {})
     app = App(outdir=out, context=given, analytics_reporting=False)
+    home = next((e for e in environments.values() if e.delivery and e.delivery.pipeline), None)
+    if pipeline:
+        _add_pipeline(app, home, environments, sources, root, config)
+        return app
     for name in names or environments:
         LakekitStage(
-            app, name, environment=environments[name], sources=sources, root=root, config=config
+            app,
+            name,
+            environment=environments[name],
+            sources=sources,
+            root=root,
+            config=config,
+            pipeline=home if home and name in home.deployed_by_pipeline else None,
         )
     return app
+
+
+def _add_pipeline(
+    app: Any, home: Any, environments: Any, sources: Any, root: Path, config: Path
+) -> None:
+    from aws_cdk import Environment as CdkEnvironment  # noqa: PLC0415
+    from aws_cdk import Tags  # noqa: PLC0415
+
+    from cdk.stacks.pipeline import PipelineStack  # noqa: PLC0415
+
+    if home is None:
+        raise SystemExit("no file in config/environments has delivery.pipeline")
+    stack = PipelineStack(
+        app,
+        "pipeline",
+        home=home,
+        environments=environments,
+        sources=sources,
+        root=root,
+        config=config,
+        env=CdkEnvironment(account=home.account, region=home.region),
+        stack_name=home.name("pipeline"),
+    )
+    for key, value in home.all_tags.items():
+        Tags.of(stack).add(key, value)
 
 
 def main() -> None:
@@ -60,13 +98,20 @@ def main() -> None:
     parser.add_argument("--out")
     parser.add_argument("--environment", action="append", default=[])
     parser.add_argument("--no-bundle", action="store_true", help="leave the packages out")
+    parser.add_argument("--pipeline", action="store_true", help="make the pipeline")
     given = parser.parse_args()
     known = environment_names(given.project / "config/environments")
     if unknown := sorted({*given.environment} - {*known}):
         parser.error(f"no environment {', '.join(unknown)}; there are {', '.join(known)}")
     context = {"bundle": False} if given.no_bundle else {}
     try:
-        app = build(given.environment, project=given.project, out=given.out, context=context)
+        app = build(
+            given.environment,
+            project=given.project,
+            out=given.out,
+            context=context,
+            pipeline=given.pipeline,
+        )
     except LakekitError as error:
         sys.exit(f"{type(error).__name__}: {error}")
     app.synth()

@@ -1,4 +1,4 @@
-"""One environment: its storage, compute, orchestration and monitoring."""
+"""One environment: storage, network, compute, orchestration, monitoring, delivery."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +8,9 @@ from aws_cdk import PermissionsBoundary, Stage, Tags
 from constructs import Construct
 
 from cdk.stacks.compute import ComputeStack
+from cdk.stacks.delivery import DeliveryStack
 from cdk.stacks.monitoring import MonitoringStack
+from cdk.stacks.network import NetworkStack
 from cdk.stacks.orchestration import OrchestrationStack
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
@@ -16,6 +18,8 @@ from lakekit.config.source import Source
 
 
 class LakekitStage(Stage):
+    """The stacks of an environment; `pipeline` is the one whose account has the pipeline of it."""
+
     def __init__(
         self,
         scope: Construct,
@@ -25,6 +29,7 @@ class LakekitStage(Stage):
         sources: Iterable[Source],
         root: Path,
         config: Path,
+        pipeline: Environment | None = None,
     ) -> None:
         place = CdkEnvironment(account=environment.account, region=environment.region)
         boundary = environment.permissions_boundary
@@ -34,13 +39,26 @@ class LakekitStage(Stage):
             env=place,
             permissions_boundary=PermissionsBoundary.from_name(boundary) if boundary else None,
         )
+        retained = environment.storage.removal == "retain"
         self.storage = StorageStack(
             self,
             "storage",
             environment=environment,
             stack_name=environment.name("storage"),
-            termination_protection=environment.storage.removal == "retain",
+            termination_protection=retained,
         )
+        self.network = None
+        if environment.network:
+            self.network = NetworkStack(
+                self,
+                "network",
+                environment=environment,
+                network=environment.network,
+                sources=sources,
+                log_key=self.storage.log_key,
+                stack_name=environment.name("network"),
+                termination_protection=retained,
+            )
         self.compute = ComputeStack(
             self,
             "compute",
@@ -49,7 +67,11 @@ class LakekitStage(Stage):
             config=config,
             storage=self.storage,
             stack_name=environment.name("compute"),
+            termination_protection=retained,
         )
+        if self.network:
+            # It knows the network by names, which must be there.
+            self.compute.add_stack_dependency(self.network)
         self.orchestration = OrchestrationStack(
             self,
             "orchestration",
@@ -58,14 +80,28 @@ class LakekitStage(Stage):
             storage=self.storage,
             compute=self.compute,
             stack_name=environment.name("orchestration"),
+            termination_protection=retained,
         )
+        # They know functions, machines and the topic by names, which must be there.
+        self.orchestration.add_stack_dependency(self.compute)
         self.monitoring = MonitoringStack(
             self,
             "monitoring",
             environment=environment,
             stack_name=environment.name("monitoring"),
+            termination_protection=retained,
         )
-        # It names the topic, which must be there.
         self.monitoring.add_stack_dependency(self.compute)
+        self.delivery = None
+        if environment.delivery:
+            self.delivery = DeliveryStack(
+                self,
+                "delivery",
+                environment=environment,
+                delivery=environment.delivery,
+                pipeline=pipeline,
+                stack_name=environment.name("delivery"),
+                termination_protection=retained,
+            )
         for key, value in environment.all_tags.items():
             Tags.of(self).add(key, value)

@@ -3,7 +3,6 @@
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
@@ -13,7 +12,10 @@ from lakekit.config.environment import Environment
 
 
 class Inbox(Construct):
-    """Brings each new object under `inbox/` to the function."""
+    """Brings each new object under `inbox/` to the function, which takes so many seconds at most.
+
+    The rights to the queue are with the function's role.
+    """
 
     def __init__(
         self,
@@ -22,8 +24,8 @@ class Inbox(Construct):
         *,
         environment: Environment,
         landing: s3.IBucket,
-        function: lambda_.Function,
-        role: iam.IRole,
+        function: lambda_.IFunction,
+        seconds: int,
     ) -> None:
         super().__init__(scope, id)
         self.dead_letters = queue(self, environment, "inbox_dead", days=14)
@@ -33,7 +35,7 @@ class Inbox(Construct):
             "inbox",
             days=4,
             dead=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=5),
-            timeout=function.timeout,
+            seconds=seconds,
         )
         events.Rule(
             self,
@@ -49,15 +51,7 @@ class Inbox(Construct):
             ),
             targets=[targets.SqsQueue(self.queue, dead_letter_queue=self.dead_letters)],
         )
-        # An L2 event source would write into the function's stack, which comes before this one.
-        rights = iam.Policy(self, "receive", roles=[role])
-        rights.add_statements(
-            iam.PolicyStatement(
-                actions=["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
-                resources=[self.queue.queue_arn],
-            )
-        )
-        mapping = lambda_.EventSourceMapping(
+        lambda_.EventSourceMapping(
             self,
             "mapping",
             target=function,
@@ -65,7 +59,6 @@ class Inbox(Construct):
             batch_size=10,
             report_batch_item_failures=True,
         )
-        mapping.node.add_dependency(rights)
 
 
 def queue(
@@ -75,11 +68,11 @@ def queue(
     *,
     days: int,
     dead: sqs.DeadLetterQueue | None = None,
-    timeout: Duration | None = None,
+    seconds: int | None = None,
 ) -> sqs.Queue:
     """Return an encrypted queue.
 
-    With the timeout of its function, a message stays hidden six times as long, as AWS advises:
+    With the seconds of its function, a message stays hidden six times as long, as AWS advises:
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
     """
     return sqs.Queue(
@@ -89,6 +82,6 @@ def queue(
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         retention_period=Duration.days(days),
-        visibility_timeout=Duration.seconds(6 * timeout.to_seconds()) if timeout else None,
+        visibility_timeout=Duration.seconds(6 * seconds) if seconds else None,
         dead_letter_queue=dead,
     )

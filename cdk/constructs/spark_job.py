@@ -11,6 +11,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from cdk.constructs.job_logs import JobLogs
+from cdk.constructs.placement import allow_connections, connection_names
 from cdk.constructs.roles import service_role
 from cdk.constructs.wheels import Wheels
 from lakekit.config.environment import Environment
@@ -75,6 +76,7 @@ class SparkJob(Construct):
         packages.wheels.grant_read(self.role)
         self._allow_packages(script, packages.library)
         logs.watch(job, self.role)
+        allow_connections(self.role, environment)
         self.job = glue.PySparkEtlJob(
             self,
             "job",
@@ -95,6 +97,7 @@ class SparkJob(Construct):
             ],
             security_configuration=logs.security,
             spark_ui=logs.spark_ui(job),
+            connections=self._connections(environment) or None,
             enable_metrics=True,
             enable_observability_metrics=True,
             default_arguments={
@@ -108,6 +111,12 @@ class SparkJob(Construct):
         )
         resource = cast(glue.CfnJob, self.job.node.default_child)
         resource.execution_class = workers.execution_class
+
+    def _connections(self, environment: Environment) -> list[glue.IConnection]:
+        return [
+            glue.Connection.from_connection_name(self, name, name)
+            for name in connection_names(environment)
+        ]
 
     def _allow_packages(self, *packages: assets.Asset) -> None:
         keys = [each.bucket.arn_for_objects(each.s3_object_key) for each in packages]

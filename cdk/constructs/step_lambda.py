@@ -9,6 +9,7 @@ from constructs import Construct
 
 from cdk.constructs.deployment import Deployment
 from cdk.constructs.logs import log_group
+from cdk.constructs.placement import place_function
 from cdk.constructs.roles import service_role
 from lakekit.config.functions import Step
 
@@ -67,6 +68,7 @@ class StepLambda(Construct):
             reserved_concurrent_executions=work.at_once if functions.reserve_concurrency else None,
             current_version_options=lambda_.VersionOptions(removal_policy=KEPT),
         )
+        place_function(self.function, self.role, environment, step)
 
     @property
     def version(self) -> lambda_.Version:

@@ -284,6 +284,13 @@ class ComputeStack(Stack):
                 resources=[self.format_arn(service="events", resource="event-bus/default")],
             )
         )
+        inbox = self.format_arn(service="sqs", resource=self._environment.name("inbox"))
+        self.functions["route_file"].allow(
+            iam.PolicyStatement(
+                actions=["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+                resources=[inbox],
+            )
+        )
         jobs = [self.format_arn(service="glue", resource=f"job/{each}") for each in self._load_jobs]
         self.functions["complete_run"].allow(
             iam.PolicyStatement(actions=["glue:GetJobRuns"], resources=jobs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from aws_cdk import ArnFormat, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_events as events
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
@@ -74,6 +75,7 @@ class MonitoringStack(Stack):
         self._queues()
         self._functions()
         self._jobs()
+        self._say_that_rules_only_count()
         if budget := environment.budget:
             arn = self._arn("sns", TOPIC)
             Spending(self, "spending", environment=environment, budget=budget, topic_arn=arn)
@@ -213,6 +215,13 @@ class MonitoringStack(Stack):
                     "rebuild_timed_out", "rebuild-failed", "has taken longer than it may"
                 )
             self._facade.monitor_glue_job(job_name=name, human_readable_name=name, **own)
+
+    def _say_that_rules_only_count(self) -> None:
+        """Of the rules for states of jobs the metrics are used; no target could lose an event."""
+        for each in self.node.find_all():
+            if isinstance(each, events.CfnRule):
+                each.targets = []
+                each.add_property_deletion_override("Targets")
 
     def _group(self, title: str, *metrics: Any, statistic: str = "Sum") -> None:
         """Add a graph of own metrics, some of which may be names alone."""

@@ -1,21 +1,29 @@
-"""What starts runs: schedules, the inbox, the sweeper."""
+"""What starts runs: schedules, the inbox, streams, the sweeper.
+
+It knows functions and machines by names alone, and imports nothing of compute: a step can come and
+go.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 from aws_cdk import Stack
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from cdk.constructs.access import FUNCTION_ACCESS, grant_landing
 from cdk.constructs.bundle import function_code
 from cdk.constructs.inbox import Inbox, queue
+from cdk.constructs.inbox_stream import InboxStream
 from cdk.constructs.pause import WORK, PausedSchedules
 from cdk.constructs.schedules import Schedules
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.sweeper import Sweeper
-from cdk.stacks.compute import ComputeStack, common_variables
+from cdk.stacks.compute import FUNCTIONS, ComputeStack, common_variables
 from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
+from lakekit.config.functions import Step
 from lakekit.config.source import Source
 
 
@@ -38,18 +46,29 @@ class OrchestrationStack(Stack):
             "schedules",
             environment=environment,
             sources=sources,
-            machine=compute.machines["load_source"],
+            machine=sfn.StateMachine.from_state_machine_arn(
+                self, "load_source", compute.load_source_arn
+            ),
             dead_letters=unscheduled,
         )
-        route_file = compute.functions["route_file"]
         Inbox(
             self,
             "inbox",
             environment=environment,
             landing=storage.landing,
-            function=route_file.function,
-            role=route_file.role,
+            function=self._function(environment, "route_file"),
+            seconds=FUNCTIONS["route_file"].seconds,
         )
+        # In a scope of its own: a contract may be called `inbox`.
+        streams = Construct(self, "streams")
+        for stream in environment.streams:
+            InboxStream(
+                streams,
+                environment=environment,
+                stream=stream,
+                landing=storage.landing,
+                keys=(storage.key, storage.log_key),
+            )
         if pause := environment.pause:
             PausedSchedules(
                 self,
@@ -60,7 +79,18 @@ class OrchestrationStack(Stack):
                 schedules=schedules,
             )
         Sweeper(
-            self, "sweeper", environment=environment, function=compute.functions["sweep"].function
+            self,
+            "sweeper",
+            environment=environment,
+            function=self._function(environment, "sweep"),
+            dead_letters=unscheduled,
+        )
+
+    def _function(self, environment: Environment, step: Step) -> lambda_.IFunction:
+        name = environment.name(step)
+        arn = self.format_arn(service="lambda", resource=f"function:{name}")
+        return lambda_.Function.from_function_attributes(
+            self, step, function_arn=arn, same_environment=True
         )
 
     def _pausing(

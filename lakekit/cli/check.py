@@ -6,7 +6,11 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from lakekit.config.deployment import environment_faults, source_faults
+from lakekit.config.deployment import (
+    environment_faults,
+    missing_source_faults,
+    source_faults,
+)
 from lakekit.config.environment import (
     BASE,
     Environment,
@@ -47,8 +51,8 @@ def check_files(files: Iterable[Path]) -> dict[Path, list[str]]:
             found.append(contracts[document.contract])
         if file in parents:
             found.append(parents[file])
-        if isinstance(document, Environment) and document.environment in environments:
-            found.append(environments[document.environment])
+        if isinstance(document, Environment):
+            found += [fault for name, fault in environments if name == document.environment]
         if found:
             text = read_text(file)
             faults[file] += [f"{located(str(file), text, each.path)}: {each}" for each in found]
@@ -93,7 +97,10 @@ def _place_faults(
     """Yield what does not fit the place of a file: elsewhere it may have any name."""
     kind = "contract" if isinstance(document, Contract) else "source"
     folder = file.absolute().parent
-    if isinstance(document, Environment) or folder.name != f"{kind}s":
+    if isinstance(document, Environment):
+        yield from missing_source_faults(document, _sources(folder.with_name("sources")))
+        return
+    if folder.name != f"{kind}s":
         return
     fault = name_fault(document, kind, file.name)
     if fault:
@@ -118,6 +125,15 @@ def _source_faults(contract: Contract, folder: Path) -> Iterator[Fault]:
         source = load_source(read_text(folder / f"{contract.source}.yaml"))
         if fault := address_fault(source, contract):
             yield fault
+
+
+def _sources(folder: Path) -> list[Source]:
+    """Return the sources of a project that load; the faults of the others are their own."""
+    found = []
+    for file in sorted(folder.glob("*.yaml")):
+        with suppress(InvalidContractError):
+            found.append(load_source(read_text(file), name=str(file)))
+    return found
 
 
 def _environments(folder: Path) -> dict[str, Environment]:

@@ -22,6 +22,7 @@ from lakekit.cli.first import add_source as commands_first
 from lakekit.cli.operate import commands as commands_operate
 from lakekit.cli.operate import cost as commands_cost
 from lakekit.cli.operate import doctor as commands_doctor
+from lakekit.cli.operate import smoke as commands_smoke
 from lakekit.cli.operate import watermark as commands_watermark
 from lakekit.cli.output import say
 from lakekit.cli.page import commands as commands_page
@@ -78,6 +79,7 @@ commands_cost.register(app)
 commands_doctor.register(app)
 app.add_typer(commands_watermark.app, name="watermark")
 commands_exchange.register(app)
+commands_smoke.register(app)
 
 
 @contextmanager

@@ -10,18 +10,23 @@ from pydantic import (
     AfterValidator,
     StringConstraints,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from lakekit.config.addresses import Lineage
 from lakekit.config.functions import Functions
+from lakekit.config.infrastructure.delivery import Delivery
+from lakekit.config.infrastructure.network import Network, parse_network, zone_faults
+from lakekit.config.infrastructure.regions import Region
+from lakekit.config.infrastructure.streams import NAME_LENGTH, Stream
 from lakekit.config.money import Budget, Pause, Tags
 from lakekit.config.schedule import is_time_zone
 from lakekit.config.storage import Queries, Storage
 from lakekit.config.timeouts import TimeOuts, derive_timeouts
 from lakekit.config.workers import Jobs
 from lakekit.errors import InvalidEnvironmentError
-from lakekit.models import Fault, Model, describe_faults, parse_yaml, place_of
+from lakekit.models import Fault, Model, Name, describe_faults, parse_yaml, place_of
 
 BASE = "base"
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the other names that
@@ -50,10 +55,15 @@ def _check_prefix(prefix: str) -> str:
     return prefix
 
 
+def _check_account(account: str) -> str:
+    if not re.fullmatch(r"\d{12}", account) or account == "0" * 12:
+        raise ValueError("must be the 12 digits of an account of AWS, in quotes")
+    return account
+
+
 EnvironmentName = Annotated[str, AfterValidator(_check_environment)]
 Prefix = Annotated[str, AfterValidator(_check_prefix)]
-AccountId = Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
-Region = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+AccountId = Annotated[str, AfterValidator(_check_account)]
 PolicyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_+=,.@-]{1,128}$")]
 Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 
@@ -68,7 +78,8 @@ class Environment(Model):
 
     production: by its name, unless it is said. log_days: how long logs are kept, those of access
     to the buckets too. lineage: where events of OpenLineage go. permissions_boundary: the name of
-    a policy that bounds every role.
+    a policy that bounds every role. network: none, vpc, or what it is like. smoke: the source that
+    is loaded to try a release.
     """
 
     environment: EnvironmentName
@@ -78,8 +89,10 @@ class Environment(Model):
     region: Region
     storage: Storage = Storage()
     queries: Queries = Queries()
+    network: Network | None = None
     functions: Functions = Functions()
     jobs: Jobs = Jobs()
+    streams: tuple[Stream, ...] = ()
     log_days: LogDays = 30
     schedules: bool = True
     pause: Pause | None = None
@@ -89,6 +102,13 @@ class Environment(Model):
     budget: Budget | None = None
     tags: Tags = Tags()
     permissions_boundary: PolicyName | None = None
+    smoke: Name | None = None
+    delivery: Delivery | None = None
+
+    @field_validator("network", mode="before")
+    @classmethod
+    def _may_be_a_word(cls, value: Any) -> Any:
+        return parse_network(value)
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -142,6 +162,12 @@ class Environment(Model):
         return f"{self.prefix}/{self.environment}/"
 
     @property
+    def deployed_by_pipeline(self) -> tuple[str, ...]:
+        """The environments that the pipeline in this one's account deploys."""
+        pipeline = self.delivery.pipeline if self.delivery else None
+        return pipeline.environments if pipeline else ()
+
+    @property
     def timeouts(self) -> TimeOuts:
         """How long jobs, states, leases and executions may last."""
         return derive_timeouts(self.jobs.timeout_minutes)
@@ -171,7 +197,7 @@ def check_base(folder: Path) -> None:
     Raises:
         InvalidEnvironmentError: With one line per fault.
     """
-    stand_ins = {"environment": "any", "account": "0" * 12, "region": "eu-west-1"}
+    stand_ins = {"environment": "any", "account": "1" * 12, "region": "eu-west-1"}
     file = folder / f"{BASE}.yaml"
     _validate(overlay(stand_ins, _read(file)), partial(_place, [file]))
 
@@ -205,6 +231,8 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
             ("notify",),
             f"{name} is production, and nobody would hear of a failure; name an address",
         )
+    if environment.delivery and not environment.smoke:
+        yield Fault(("smoke",), "delivery tries each release; name the source to load for it")
     if environment.budget and not environment.notify:
         yield Fault(("budget",), "nobody would hear of it; name an address under notify")
     secret = environment.lineage and environment.lineage.secret
@@ -220,6 +248,30 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
         yield Fault(
             ("pause", "time_zone"),
             f"'{pause.time_zone}' is not a time zone of the IANA database",
+        )
+    yield from _infrastructure_faults(environment)
+
+
+def _infrastructure_faults(environment: Environment) -> Iterator[Fault]:
+    if environment.network:
+        yield from zone_faults(environment.network, environment.region)
+    contracts = [stream.contract for stream in environment.streams]
+    for number, contract in enumerate(contracts):
+        name, place = environment.name(contract), ("streams", number, "contract")
+        if contract in contracts[:number]:
+            yield Fault(place, f"'{contract}' has a stream already; a contract has one")
+        if len(name) > NAME_LENGTH:
+            yield Fault(
+                place,
+                f"'{name}' has {len(name)} characters, and the name of a stream of Firehose has "
+                f"{NAME_LENGTH} at most; shorten prefix, environment or contract",
+            )
+    pipeline = environment.delivery.pipeline if environment.delivery else None
+    if pipeline and pipeline.account != environment.account:
+        yield Fault(
+            ("delivery", "pipeline", "connection"),
+            f"is in account {pipeline.account}, and {environment.environment} in "
+            f"{environment.account}; a pipeline is in the account of the file that has it",
         )
 
 

@@ -8,6 +8,9 @@ from datetime import date
 from typing import Literal
 
 AS_OF = date(2026, 11, 28)
+HOURS_OF_A_MONTH = 730
+NAT_GATEWAY_HOUR, PUBLIC_ADDRESS_HOUR = 0.045, 0.005
+ENDPOINT_HOUR = 0.01  # of an interface, in one zone
 # For a DPU (4 vCPU, 16 GB) and an hour.
 GLUE_DPU_HOUR = {"STANDARD": 0.44, "FLEX": 0.29}
 LAMBDA_GB_SECOND = 0.0000166667
@@ -36,3 +39,14 @@ def glue_cost(dpu_seconds: float, execution_class: Literal["STANDARD", "FLEX"]) 
         0.0147
     """
     return dpu_seconds / 3600 * GLUE_DPU_HOUR[execution_class]
+
+
+def network_cost(nat_gateways: int, endpoints: int, zones: int) -> float:
+    """Return what a network costs in a month, before its traffic.
+
+    Example:
+        >>> round(network_cost(nat_gateways=1, endpoints=7, zones=2), 2)
+        138.7
+    """
+    gateways = nat_gateways * (NAT_GATEWAY_HOUR + PUBLIC_ADDRESS_HOUR)
+    return HOURS_OF_A_MONTH * (gateways + endpoints * zones * ENDPOINT_HOUR)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -79,6 +80,17 @@ class Source(FileModel):
     def is_deployed_to(self, environment: str) -> bool:
         """Say whether an environment has this source; without `environments` all have it."""
         return self.environments is None or environment in self.environments
+
+
+def source_ports(source: Source) -> set[int]:
+    """Return the ports at which a source and the servers of its tokens are called.
+
+    Example:
+        >>> source_ports(Source(source="shop", base_url="https://shop.example:8443"))
+        {8443}
+    """
+    urls = [source.base_url, *(getattr(each, "token_url", None) for each in source.auth)]
+    return {urlsplit(url).port or 443 for url in urls if url and url.startswith("https:")}
 
 
 def load_source(text: str, *, name: str = "source") -> Source:

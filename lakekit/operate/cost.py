@@ -36,6 +36,8 @@ RUN_PUTS, TABLE_PUTS, TABLE_GETS = 40, 60, 300
 LOG_BYTES_PER_RUN = 2 * MEGABYTE
 # A table's files against one load: versions that have ended, and columns of Lakekit's own.
 TABLE_GROWTH = 1.5
+# Interface endpoints of a network that is made, and one more for a pause.
+ENDPOINTS, PAUSE_ENDPOINTS = 7, 1
 KEYS, ALARMS, DASHBOARDS, OWN_METRICS, TABLE_METRICS = 2, 31, 1, 18, 13
 
 
@@ -60,7 +62,8 @@ class SourceCost(Model):
 class Estimate(Model):
     """A month of an environment, in US dollars.
 
-    fixed: what it costs without a run: keys, alarms, dashboard, metrics, secrets, the sweeper.
+    fixed: what it costs without a run: keys, alarms, dashboard, metrics, secrets, the sweeper, a
+    network of its own before its traffic.
     landings_in_a_year: what a year of landings costs in its last month.
     """
 
@@ -193,4 +196,17 @@ def _fixed(environment: Environment, sources: Iterable[Source], tables: int) -> 
         + metrics * prices.METRIC
         + len(secrets) * prices.SECRET
         + SWEEPS * (sweep * prices.LAMBDA_GB_SECOND + prices.LAMBDA_CALL)
+        + _network(environment)
+    )
+
+
+def _network(environment: Environment) -> float:
+    """Return what a VPC costs that is made; an existing one is paid by its owner."""
+    network = environment.network
+    if network is None or network.vpc_id:
+        return 0
+    return prices.network_cost(
+        nat_gateways=network.zone_count if environment.is_production else 1,
+        endpoints=ENDPOINTS + (PAUSE_ENDPOINTS if environment.pause else 0),
+        zones=network.zone_count,
     )

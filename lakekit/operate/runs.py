@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from lakekit import layout
-from lakekit.errors import LandingCorruptError, NewerDocumentError
+from lakekit.errors import InvalidStepInputError, LandingCorruptError, NewerDocumentError
 from lakekit.models import Model
 from lakekit.ports import ExecutionInfo, ExecutionLog, ObjectStore
 from lakekit.runs.documents import Claim, Run, read_claim, read_optional
@@ -50,6 +50,18 @@ def recent_runs(
     found = log.newest(limit if source is None else MOST_SEARCHED)
     kept = found if source is None else _of_source(store, log, found, source)
     return side_by_side(lambda each: _read(store, log, each, now), [*islice(kept, limit)])
+
+
+def recent_run(store: ObjectStore, log: ExecutionLog, name: str, now: datetime) -> RecentRun:
+    """Return one of the newest thousand runs.
+
+    Raises:
+        InvalidStepInputError: It is not among them.
+    """
+    for found in log.newest(MOST_SEARCHED):
+        if found.name == name:
+            return _read(store, log, found, now)
+    raise InvalidStepInputError(f"there is no run {name} among the newest {MOST_SEARCHED:,}")
 
 
 def _of_source(

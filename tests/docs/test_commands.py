@@ -16,7 +16,9 @@ from tests.docs.pages import ROOT, commands
 
 LAKEKIT = sorted({(page, text) for page, text in commands() if text.startswith("lakekit ")})
 MAKE = sorted({(page, text) for page, text in commands() if text.startswith("make ")})
-CONSOLE_PROGRAMS = {"aws", "cd", "cdk", "lakekit", "make", "pip", "python", "source"}
+CONSOLE_PROGRAMS = {
+    "aws", "cd", "cdk", "gh", "git", "lakekit", "make", "pip", "python", "source",
+}  # fmt: skip
 
 
 def parse(command: str) -> None:

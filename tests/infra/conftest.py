@@ -11,7 +11,7 @@ from lakekit.config.environment import environment_names
 
 PROJECT = ROOT / "tests/project"
 ENVIRONMENTS = environment_names(PROJECT / "config/environments")
-STACKS = ("storage", "compute", "orchestration", "monitoring")
+STACKS = ("storage", "network", "compute", "orchestration", "monitoring", "delivery")
 CONTEXT = {"bundle": False}
 SOURCE = "source: {name}\nbase_url: https://shop.example\n{rest}\n"
 # Two deployments that live in one account, with the shortest and the longest time-out of jobs.
@@ -59,7 +59,11 @@ def synthesise(
     app = build(names, project=project, out=str(folder), context=CONTEXT, root=root)
     stages: dict[str, Any] = {name: app.node.find_child(name) for name in names}
     return {
-        name: {stack: Template.from_stack(getattr(stage, stack)) for stack in STACKS}
+        name: {
+            part: Template.from_stack(stack)
+            for part in STACKS
+            if (stack := getattr(stage, part)) is not None
+        }
         for name, stage in stages.items()
     }
 

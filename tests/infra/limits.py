@@ -124,6 +124,7 @@ def inline_policies(documents: list[Json]) -> Iterator[str]:
         output["Export"]["Name"]: output["Value"]
         for document in documents
         for output in document.get("Outputs", {}).values()
+        if "Export" in output
     }
     sizes: dict[str, int] = defaultdict(int)
     for document in documents:

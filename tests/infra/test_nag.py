@@ -20,6 +20,8 @@ PACKS = (
     cdk_nag.NIST80053R5Checks, cdk_nag.PCIDSS321Checks,
 )  # fmt: skip
 MOST_RULES = 12
+# A name of AwsSolutions for what other packs call otherwise.
+SAME = {"L1": "LambdaLatestVersion"}
 # Hashes of CDK in the names of exports and logical ids.
 _HASHES = re.compile(
     r"(?<=[a-z])[0-9A-F]{8}(?=Arn)|(?<=Arn)[0-9A-F]{8}|(?<=[a-z])[0-9A-F]{8}(?=[.])"
@@ -49,7 +51,8 @@ def rule(finding: str) -> str:
 
     `NIST.800.53.R5-LambdaDLQ` and `Serverless-LambdaDLQ` are one.
     """
-    return finding.partition("[")[0].rpartition("-")[2]
+    name = finding.partition("[")[0].rpartition("-")[2]
+    return SAME.get(name, name)
 
 
 def reasons() -> dict[str, str]:

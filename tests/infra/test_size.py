@@ -15,6 +15,8 @@ SOURCES, TABLES = 200, 1_000
 # with a long name.
 BASE = 'account: "111111111111"\nregion: ap-southeast-2\nprefix: alongprefix\n'
 ENVIRONMENT = "along-environme"
+# As prod has them.
+OWN = "notify: [a@example.org, b@example.org]\nnetwork: vpc\n"
 REST = """
 auth: {{type: bearer, secret: "alongprefix/{{environment}}/{name}"}}
 schedule: {{expression: "cron({minute} 6 * * ? *)", time_zone: Europe/London}}
@@ -39,7 +41,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = {n: REST.format(name=n, minute=number % 60) for number, n in enumerate(names)}
     root = make_project(
         tmp_path_factory.mktemp("project"),
-        environments={"base": BASE, ENVIRONMENT: "notify: [a@example.org, b@example.org]"},
+        environments={"base": BASE, ENVIRONMENT: OWN},
         sources=sources,
     )
     for number in range(TABLES):
@@ -74,7 +76,7 @@ def test_no_policy_grows_with_the_number_of_sources(
             for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         )
 
-    # Both have addresses for notices.
+    # Both have addresses for notices, and a network.
     assert policies(large) == policies(environments["prod"])
 
 

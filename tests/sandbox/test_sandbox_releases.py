@@ -1,21 +1,29 @@
 """A release is deployed while a run of the one before is at work."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from lakekit import layout
 from lakekit.sandbox import Sandbox
 from tests.worlds import World, until
 
+LAKEKIT = str(Path(sys.executable).parent / "lakekit")
 NEXT = {"StartAt": "NextRelease", "States": {"NextRelease": {"Type": "Succeed"}}}
 STEPS = ("start_run", "extract_pages", "claim_landings", "validate_landing", "plan_tables",
          "complete_run")  # fmt: skip
 
 
 @pytest.fixture
-def deploy_next(sandbox: Sandbox) -> Iterator[Callable[[], None]]:
-    """Deploys a release in which no function works and the definition has other states."""
+def deploy(sandbox: Sandbox) -> Iterator[Callable[[str], None]]:
+    """Deploys the next release, in which no function works and the definition has other states.
+
+    Or this one, in its place: a deployment of the commit before.
+    """
     functions, machines = sandbox.client("lambda"), sandbox.client("stepfunctions")
     arn = sandbox.names["machines"]["load_source"]
     before = machines.describe_state_machine(stateMachineArn=arn)["definition"]
@@ -28,23 +36,24 @@ def deploy_next(sandbox: Sandbox) -> Iterator[Callable[[], None]]:
             )
         machines.update_state_machine(stateMachineArn=arn, definition=definition)
 
-    yield lambda: put("tests.sandbox.stand_ins.fail", json.dumps(NEXT))
-    put("lambdas.{step}.handler.handler", before)
+    releases = {
+        "next": ("tests.sandbox.stand_ins.fail", json.dumps(NEXT)),
+        "this": ("lambdas.{step}.handler.handler", before),
+    }
+    yield lambda release: put(*releases[release])
+    put(*releases["this"])
 
 
 def test_a_run_keeps_its_definition_and_its_functions(
-    sandbox: Sandbox, world: World, deploy_next: Callable[[], None]
+    sandbox: Sandbox, world: World, deploy: Callable[[str], None]
 ) -> None:
-    # Nothing to merge, so that no job is needed.
-    world.change_contract("max_deleted_ratio: 1", "deletes: ignore")
-    world.change_contract("page_number, total_path: $.pages", "page_number")
-    world.serve([])
+    serve_nothing(world)
     before = log(sandbox)
     world.api.open.clear()
     run = world.start(1)
     until(lambda: world.api.calls)
 
-    deploy_next()
+    deploy("next")
     meanwhile = sandbox.wait(world.start(2))
     world.api.open.set()
     outcome = sandbox.wait(run)
@@ -57,6 +66,45 @@ def test_a_run_keeps_its_definition_and_its_functions(
     for step, text in log(sandbox).items():
         own = text.removeprefix(before[step])
         assert own.count("START RequestId") == own.count("Version: 1\n") == 1, step
+
+
+def serve_nothing(world: World) -> None:
+    """Leave nothing to merge, so that no job is needed."""
+    world.change_contract("max_deleted_ratio: 1", "deletes: ignore")
+    world.change_contract("page_number, total_path: $.pages", "page_number")
+    world.serve([])
+
+
+@pytest.mark.long
+def test_a_release_that_fails_its_smoke_run_is_taken_back_and_loses_nothing(
+    sandbox: Sandbox, world: World, deploy: Callable[[str], None], tmp_path: Path
+) -> None:
+    serve_nothing(world)
+    (tmp_path / "state.json").write_text(json.dumps({"endpoint": sandbox.endpoint}))
+
+    def smoke() -> tuple[int, str]:
+        arguments = ["smoke", "--sandbox", "--source", world.source, "--data", str(tmp_path)]
+        done = subprocess.run([LAKEKIT, *arguments], capture_output=True, text=True, timeout=120,
+                              check=False)  # fmt: skip
+        return done.returncode, done.stderr
+
+    assert smoke() == (0, "")
+    deploy("next")
+    assert smoke() == (1, "smoke: it has loaded no table: does a contract name the source?\n")
+
+    # What the next release has landed, with a field that this one does not know, is loaded by it.
+    world.put(f"inbox/{world.source}/{world.table}/next.jsonl", b"")
+    waiting = layout.index_prefix("pending", world.source, world.table)
+    [pending] = until(lambda: world.keys(waiting))
+    landing = pending.replace(layout.index_prefix("pending"), layout.RAW)
+    manifest = f"{landing}/manifest.json"
+    document = world.document(manifest)
+    world.put(manifest, json.dumps({**document, "of_the_next_release": True}).encode())
+    deploy("this")
+
+    assert smoke() == (0, "")
+    assert world.keys(waiting) == []
+    assert f"{landing}/.complete" in world.keys(landing)
 
 
 def log(sandbox: Sandbox) -> dict[str, str]:

@@ -18,7 +18,8 @@ PROBES = "doctor/"
 def stacks(of: Account) -> Iterator[Answer]:
     """How the last deployment of each stack ended."""
     client = of.client("cloudformation")
-    for part in STACKS:
+    more = {"network": of.environment.network, "delivery": of.environment.delivery}
+    for part in (*STACKS, *(part for part, wanted in more.items() if wanted)):
         name = of.environment.name(part)
         try:
             (stack,) = client.describe_stacks(StackName=name)["Stacks"]

@@ -319,3 +319,29 @@ def test_reports_parents_that_there_are_not(tmp_path: Path) -> None:
 
     orders.write_text("contract: orders\nsource: shop\n")  # has faults of its own
     assert check(items).stdout == f"{items}: ok\n"
+
+
+def test_environments_are_checked_among_each_other_and_against_the_sources(tmp_path: Path) -> None:
+    def write(path: str, text: str) -> Path:
+        file = tmp_path / "config" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    write("environments/base.yaml", "region: eu-west-1\nnetwork: vpc\n")
+    write("sources/shop.yaml", "source: shop\nbase_url: https://a.org\n")
+    dev = write("environments/dev.yaml", "account: '111111111111'\nsmoke: shop\n")
+    qa = write(
+        "environments/qa.yaml", "account: '222222222222'\nsmoke: sop\nregion: us-gov-east-1\n"
+    )
+    both = write("environments/test.yaml", "account: '222222222222'\nsmoke: sop\n")
+
+    lines = check(dev, qa, both).stderr.splitlines()
+
+    assert lines == [
+        "qa.yaml over base.yaml: region: 'us-gov-east-1' is not a region that is known to have "
+        "Glue 5.1; did you mean 'us-east-1'?",
+        f"{both}: smoke: test has no source 'sop'; there are shop",
+        f"{both}: network.cidr: 10.0.0.0/16 overlaps 10.0.0.0/16 of dev; give each network of a "
+        "project a range of its own, so that they can be connected",
+    ]

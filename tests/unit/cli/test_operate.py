@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +203,30 @@ def test_without_a_sandbox_it_is_said_how_to_start_one(tmp_path: Path) -> None:
     words = ["status", "--sandbox", "--data", str(tmp_path)]
 
     assert "lakekit sandbox up" in str(CliRunner().invoke(app, words).exception)
+
+
+def test_a_smoke_run_needs_a_source(store: S3ObjectStore) -> None:
+    done = call("smoke")
+
+    assert isinstance(done.exception, InvalidStepInputError)
+    assert str(done.exception) == (
+        "give --source NAME or set smoke in config/environments/dev.yaml"
+    )
+
+
+def test_a_smoke_run_that_does_not_end_is_a_fault(
+    store: S3ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine of these tests waits for longer than anybody."""
+    from lakekit.cli.operate import smoke  # noqa: PLC0415
+
+    monkeypatch.setattr(smoke, "timedelta", lambda minutes: timedelta(0))
+    Path("config/environments/dev.yaml").write_text(
+        f'account: "{ACCOUNT}"\nregion: {REGION}\nsmoke: shop\n'
+    )
+
+    done = call("smoke")
+
+    assert done.exit_code == 1
+    assert "running" in done.stdout
+    assert "smoke: it still runs; look at it later with lakekit runs" in done.stderr

@@ -70,14 +70,14 @@ def test_two_environments_of_one_account_and_region_have_two_databases() -> None
     def named(name: str, **fields: object) -> Environment:
         return environment(name, storage={"database": "lake"}, **fields)
 
-    [fault] = environment_faults([named("dev"), named("qa")]).items()
+    [fault] = environment_faults([named("dev"), named("qa")])
 
     assert (fault[0], str(fault[1])) == (
         "qa",
         "storage.database: 'lake' is the database of dev too, in the same account and region",
     )
-    assert environment_faults([named("dev"), named("qa", region="eu-west-2")]) == {}
-    assert environment_faults([environment("dev"), environment("qa")]) == {}
+    assert environment_faults([named("dev"), named("qa", region="eu-west-2")]) == []
+    assert environment_faults([environment("dev"), environment("qa")]) == []
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -109,3 +109,16 @@ def test_metrics_of_tables_are_paid_for_each_table() -> None:
 
 def scheduled(expression: str) -> Any:
     return Source.model_validate({**SHOP.model_dump(), "schedule": expression}).schedule
+
+
+def test_a_network_costs_also_without_a_run_and_more_in_production() -> None:
+    def fixed(**fields: Any) -> float:
+        return estimate(environment(**fields)).fixed - estimate().fixed
+
+    given = {
+        "vpc_id": "vpc-0123456789abcdef0",
+        "subnets": {f"eu-west-1{zone}": f"subnet-0123456789abcdef{zone}" for zone in "ab"},
+    }
+    assert fixed(network="vpc") == pytest.approx(138.7)
+    assert fixed(network={"zones": 3}, production=True) == pytest.approx(262.8)
+    assert fixed(network=given) == 0

@@ -1,0 +1,1 @@
+"""What an environment is built in and how it gets there: region, network, streams, delivery."""
