@@ -20,7 +20,7 @@ from lakekit.config.source import Source
 class LakekitStage(Stage):
     """The stacks of an environment; `pipeline` is the one whose account has the pipeline of it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  parts by name
         self,
         scope: Construct,
         id: str,

@@ -1,6 +1,6 @@
 """Which environments GitHub's workflows deliver to, with their regions and roles.
 
-One line for `$GITHUB_OUTPUT`: what the files in examples/airports/config/environments say is said once.
+One line for `$GITHUB_OUTPUT`: what the files of the example's environments say is said once.
 """
 
 import json

@@ -26,7 +26,7 @@ SYNTH = (".venv/bin/python cdk/app.py --project examples/airports --pipeline --o
 
 
 class PipelineStack(Stack):
-    def __init__(
+    def __init__(  # noqa: PLR0913  parts by name
         self,
         scope: Construct,
         id: str,

@@ -39,7 +39,7 @@ def facet(name: str, version: str, /, **fields: Any) -> Json:
 
 def api(source: Source, contract: Contract) -> Json:
     """Return the endpoint of an API, with the fields that are read."""
-    place = urlsplit(source.base_url)
+    place = urlsplit(source.address)
     path = f"{place.path.rstrip('/')}{contract.endpoint.path}"
     fields = [{"name": ".".join(column.steps), "type": column.type} for column in contract.columns]
     return {

@@ -100,7 +100,8 @@ def _job_facets(run: Run) -> Json:
 def _inputs(deployed: Deployed, run: Run, contract: Contract) -> list[Json]:
     """Return the landings of an endpoint, with the endpoint first if the run calls it."""
     landed = datasets.landing(deployed, run.source, contract)
-    called = [datasets.api(run.source, contract)] if run.origin in _EXTRACTING else []
+    is_called = run.origin in _EXTRACTING and contract.endpoint.path
+    called = [datasets.api(run.source, contract)] if is_called else []
     return [*called, landed]
 
 

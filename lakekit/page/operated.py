@@ -129,7 +129,7 @@ def _lineage(
     found = {table: Lineage(views=tuple(each)) for table, each in views.items()}
     for table, run_id in by_table.items():
         if (run := runs.get(run_id)) and (contract := _contract(run, table)):
-            origin = lineage_of(contract, run.source.base_url)
+            origin = lineage_of(contract, run.source.address)
             found[table] = origin.model_copy(update={"views": tuple(views.get(table, ()))})
     return found
 

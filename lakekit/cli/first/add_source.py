@@ -170,8 +170,8 @@ def _known_source(folder: Path, name: str, address: Address) -> Source | None:
 
 
 def _within(known: Source, url: str, address: Address) -> Address:
-    below = urlsplit(url).path.removeprefix(urlsplit(known.base_url).path)
-    return address._replace(base_url=known.base_url, path=below)
+    below = urlsplit(url).path.removeprefix(urlsplit(known.address).path)
+    return address._replace(base_url=known.address, path=below)
 
 
 def _first_draft(source: str, table: str, address: Address, given: Given) -> Draft:

@@ -128,7 +128,7 @@ def look(api: Api, endpoint: Mapping[str, Any], given: Given, asker: Asker) -> t
     if secret not in given.secrets:
         given.secrets[secret] = asker.secret(secret)
     api.close()
-    source = _source(api.source.base_url, api.source.source, [way])
+    source = _source(api.source.address, api.source.source, [way])
     signed = Api(source, _client(source, given.secrets), [way],
                  f"{answer.status} without it; {guess.saw}")  # fmt: skip
     answer = _ask(signed, endpoint)
@@ -140,7 +140,7 @@ def look(api: Api, endpoint: Mapping[str, Any], given: Given, asker: Asker) -> t
 def _ask(api: Api, endpoint: Mapping[str, Any]) -> Answer:
     now = datetime.now(UTC)
     contract = contract_of({"endpoint": dict(endpoint)})
-    requests = Requests(api.source.base_url, contract.endpoint, RunValues(now, now, ENVIRONMENT))
+    requests = Requests(api.source.address, contract.endpoint, RunValues(now, now, ENVIRONMENT))
     first = requests.at("")
     statuses = _REFUSED | {406}
     answer = api.client.send(replace(first, accept_statuses=statuses))

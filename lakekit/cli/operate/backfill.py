@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from lakekit.cli.arguments import parse_time
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption, opened
 from lakekit.cli.output import say
 from lakekit.cli.project import place as place_of_project
@@ -14,6 +13,7 @@ from lakekit.config.load import read_contracts
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.operate.backfill import Backfill, Chunk, run_backfill
 from lakekit.runs.start_run import backfill_fault
+from lakekit.values import parse_time
 from lakekit.warehouse.places import SANDBOX
 
 

@@ -88,7 +88,7 @@ def _local(project: Project) -> "Place":
     from lakekit.aws.place import Place  # noqa: PLC0415  boto3 takes its time
 
     local = LocalPlace(project.warehouse, watched=True)
-    return Place(local.flow, RunLog(local.store), getpass.getuser())
+    return Place(local.flow, RunLog(local.store), getpass.getuser(), machines={})
 
 
 def _environment(name: str) -> "Place":
