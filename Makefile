@@ -58,6 +58,10 @@ docs: $(READY) ## The documentation as a site that needs no network, into build/
 demo-all: demo demo-changes ## Both, and two more sources: an API of changes with deletions, dropped files of DMS
 	$(ENV) && $(PY) -m lakekit.cli.demos.sources
 
+.PHONY: wheel
+wheel: $(READY) ## The package with all that it needs, into dist
+	$(ENV) && $(PY) -m pip --disable-pip-version-check wheel -q --no-deps --no-build-isolation -w dist .
+
 .PHONY: synth
 synth: $(READY) ## The templates and packages of the example's environments, into cdk.out
 	$(ENV) && $(PY) -m lakekit.cli.main synth --project examples/airports --out cdk.out

@@ -133,7 +133,7 @@ def _decision(word: str, decision: Decision | None) -> Iterator[str]:
 def _choices(landing: Landing, where: str) -> Iterator[str]:
     if landing.state in ("complete", "rejected"):
         return
-    name = f"{landing.table} {landing.time} {where}"
+    name = f"{landing.table} {landing.time} {where}".rstrip()
     if landing.blocked and landing.blocked.error in APPROVABLE:
         yield f'to merge it as it is:\n  lakekit approve {name} --reason "…"'
     again = "to try it again, once its cause is corrected" if landing.blocked else "to start a run"

@@ -34,7 +34,7 @@ def outcome_lines(report: RunReport, where: str) -> list[str]:
     for name in report.deferred:
         lines += wrapped(f"{name}: another run or maintenance holds it and sees to its landings")
     for name in report.waiting:
-        lines += wrapped(f"{name}: waits; see lakekit status {where}")
+        lines += wrapped(f"{name}: waits; see lakekit status {where}".rstrip())
     used = sum(each.dpu_seconds for each in report.tables)
     if used:
         cost = sum(each.cost_usd for each in report.tables)
@@ -126,7 +126,7 @@ def _loaded(table: TableReport, where: str) -> Iterator[str]:
         then = "failed then" if table.merged else "failed"
         yield from _why(f"{table.table}: {then}", table.failed)
     if table.failed and table.failed.landing:
-        name = f"{short_name(table.failed.landing)} {where}"
+        name = f"{short_name(table.failed.landing)} {where}".rstrip()
         yield from wrapped("this landing waits for you, and later runs leave it out:", "  ")
         yield f"  lakekit landings {name}"
         yield f'  lakekit reject {name} --reason "…"'
