@@ -33,6 +33,7 @@ from lakekit.errors import (
     UnknownSourceError,
 )
 from lakekit.models import Name
+from lakekit.project.schemas import editor_comment
 
 _BY_HAND = "write the contract by hand, see docs/sources.md, and look at it with lakekit try"
 _GRAPHQL = f"this looks like GraphQL, which answers nothing without a query: {_BY_HAND}"
@@ -192,12 +193,12 @@ def _first_draft(source: str, table: str, address: Address, given: Given) -> Dra
 
 def _texts(draft: Draft, folder: Path, known: Source | None) -> dict[Path, str]:
     """Return the texts of the files, which hold by the rules of `lakekit check`."""
-    contract = contract_text(draft)
+    contract = f"{editor_comment('contract')}\n{contract_text(draft)}"
     file = _contract_file(folder, draft.table)
     CheckedContract.from_yaml(contract, name=str(file))
     if known:
         return {file: contract}
-    source = source_text(draft)
+    source = f"{editor_comment('source')}\n{source_text(draft)}"
     source_file = folder / "sources" / f"{draft.source}.yaml"
     load_source(source, name=str(source_file))
     return {source_file: source, file: contract}

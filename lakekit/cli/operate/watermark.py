@@ -62,11 +62,13 @@ def set_value(
     as_json: JsonOption = False,
     data: Data = SANDBOX,
 ) -> None:
-    """Let the next run of a table begin at a value, also at an earlier one.
+    r"""Let the next run of a table begin at a value, also at an earlier one.
 
     Runs that are on their way neither undo it nor pass over what is between.
 
-    Example: lakekit watermark set shop_api.orders 2026-01-01T00:00:00Z --environment prod
+    Example:
+    lakekit watermark set shop_api.orders 2026-01-01T00:00:00Z \
+      --environment prod
     """
     contract = contract_named(_contracts(), table)
     with opened(environment, sandbox, data) as place:
