@@ -9,5 +9,7 @@ OF_THE_EXAMPLE = (
     "sandbox/test_demo.py",
     "sandbox/test_demo_report.py",
     "spark/stories/test_airports.py",
+    "unit/cli/test_exchange.py",
     "unit/examples/test_airports_server.py",
+    "unit/exports/test_dbt.py",
 )

@@ -17,6 +17,7 @@ INTERFACES = {
     "glue": "glue",
     "logs": "logs",
     "secretsmanager": "secretsmanager",
+    "ssm": "ssm",
     "states": "states",
     "xray": "xray",
 }

@@ -100,6 +100,7 @@ def _as_scalars(params: Json) -> None:
 def _environment(schema: Json) -> None:
     # The name of the file, if it is not said.
     schema["properties"]["environment"].setdefault("type", "string")
+    schema["properties"]["network"]["anyOf"].append({"enum": ["none", "vpc"]})
 
 
 _PATCHES = {"source": _source, "contract": _contract, "environment": _environment}

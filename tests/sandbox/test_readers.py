@@ -168,7 +168,7 @@ def test_an_unknown_table_is_one_line(ask, keys):
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--sandbox", "--environment", "dev"], ["--sandbox", "--warehouse", "w"]]
+    "options", [["--sandbox", "--environment", "dev"], ["--sandbox", "--warehouse", "w"]]
 )
 def test_one_place_is_named(ask, options):
     refused = ask("tables", *options)

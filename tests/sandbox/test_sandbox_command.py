@@ -63,7 +63,7 @@ def test_a_failed_run_shows_error_cause_and_log_and_exits_with_1(world, sandbox)
     assert any(line.startswith("failed ExtractPages") for line in lines)
     [cause] = [line for line in lines if line.startswith("ExtractPages: SourceRejectedError: ")]
     assert "403" in cause
-    log = lines[lines.index(cause) + 1].removeprefix("  log: ")
+    [log] = [line.removeprefix("  log: ") for line in lines if line.startswith("  log: ")]
     assert "SourceRejectedError" in Path(log).read_text()
 
 

@@ -50,6 +50,7 @@ def load(world: World, day: int, *cities: str) -> str:
     return execution.name
 
 
+@pytest.mark.long
 def test_a_damaged_table_becomes_what_it_was_key_by_key_or_as_a_whole(
     world: World, tmp_path: Path
 ) -> None:

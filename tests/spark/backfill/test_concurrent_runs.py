@@ -61,6 +61,7 @@ def whenever_it_is_looked_at(whenever):
     return partial(whenever, "describe table")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("grown")
 def test_two_full_extracts_of_different_scopes_have_both_recorded(
     load, rows, whenever_it_is_recorded

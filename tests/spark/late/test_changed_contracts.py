@@ -100,6 +100,7 @@ def test_a_key_that_full_extracts_of_scd1_lacked_is_deleted(load, rows, spark, t
     assert rows("id, name")[0] == (1, "c", 3, 10, False)
 
 
+@pytest.mark.long
 def test_a_late_change_keeps_versions_that_differ_in_a_dropped_column(
     load, assert_rows, spark, table
 ):

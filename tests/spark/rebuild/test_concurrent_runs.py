@@ -85,6 +85,7 @@ def test_what_a_rollback_took_off_main_is_seen(world):
     assert (after in off_main, before in off_main) == (True, False)
 
 
+@pytest.mark.long
 def test_what_a_run_in_progress_has_recorded_stays(world, monkeypatch):
     with crash_at_the_end_of(monkeypatch, "journal"):
         world.merge(20, person(1, "Eve", 20))

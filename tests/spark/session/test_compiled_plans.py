@@ -38,6 +38,7 @@ def test_a_run_like_the_one_before_compiles_nothing(load, compiled, contract, ex
     assert min(after - before for before, after in pairwise(counts[2:])) == questions
 
 
+@pytest.mark.long
 def test_an_extract_with_skipped_lines_like_the_one_before_compiles_nothing(
     load, compiled, every_table_is_large
 ):

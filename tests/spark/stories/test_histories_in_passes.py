@@ -18,7 +18,6 @@ from tests.tiers import long
 
 RUNS = 7
 KINDS = ("changes", "incremental")
-BY_DEFAULT = {"partial"}
 
 
 def _may_pass(combination):
@@ -35,7 +34,8 @@ def pytest_generate_tests(metafunc):
         if _may_pass(each) and {*KINDS} & {*each.kinds}
     ]
     cases = [(each, n) for n in range(seed, seed + (4 if every else 1)) for each in chosen]
-    tiers = [each if each[0].name in BY_DEFAULT else long(*each) for each in cases]
+    # By default `test_passes.py` merges passes.
+    tiers = [long(*each) for each in cases]
     names = [f"{each.name}-{number}" for each, number in cases]
     metafunc.parametrize(("combination", "seed"), tiers, ids=names)
 

@@ -18,15 +18,15 @@ from tests.tiers import long
 
 pytestmark = pytest.mark.usefixtures("every_full_extract_skips_lines")
 KEYS = 80
-BY_DEFAULT = "latest_of_all_kinds"
-QUICK = {BY_DEFAULT, "scope_tie_columns"}
+QUICK = {"latest_of_all_kinds", "scope_tie_columns"}
 
 
 def pytest_generate_tests(metafunc):
     every = metafunc.config.getoption("histories") > HISTORIES
     skipping = [each for each in (*DEFAULT, *LONG) if "full" in each.kinds]
     chosen = [each for each in skipping if every or each.name in QUICK]
-    tiers = [each if each.name == BY_DEFAULT else long(each) for each in chosen]
+    # By default the tests in `spark/skip` have the rules.
+    tiers = [long(each) for each in chosen]
     metafunc.parametrize("combination", tiers, ids=lambda each: each.name)
 
 

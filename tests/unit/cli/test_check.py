@@ -339,9 +339,9 @@ def test_environments_are_checked_among_each_other_and_against_the_sources(tmp_p
     lines = check(dev, qa, both).stderr.splitlines()
 
     assert lines == [
-        "qa.yaml over base.yaml: region: 'us-gov-east-1' is not a region that is known to have "
+        "qa.yaml:3:1: region: 'us-gov-east-1' is not a region that is known to have "
         "Glue 5.1; did you mean 'us-east-1'?",
-        f"{both}: smoke: test has no source 'sop'; there are shop",
-        f"{both}: network.cidr: 10.0.0.0/16 overlaps 10.0.0.0/16 of dev; give each network of a "
-        "project a range of its own, so that they can be connected",
+        f"{both}:2:1: smoke: test has no source 'sop'; there are shop",
+        f"{both}:1:1: network.cidr: 10.0.0.0/16 overlaps 10.0.0.0/16 of dev; give each network of "
+        "a project a range of its own, so that they can be connected",
     ]

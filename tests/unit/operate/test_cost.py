@@ -119,6 +119,6 @@ def test_a_network_costs_also_without_a_run_and_more_in_production() -> None:
         "vpc_id": "vpc-0123456789abcdef0",
         "subnets": {f"eu-west-1{zone}": f"subnet-0123456789abcdef{zone}" for zone in "ab"},
     }
-    assert fixed(network="vpc") == pytest.approx(138.7)
-    assert fixed(network={"zones": 3}, production=True) == pytest.approx(262.8)
+    assert fixed(network="vpc") == pytest.approx(153.3)
+    assert fixed(network={"zones": 3}, production=True) == pytest.approx(284.7)
     assert fixed(network=given) == 0

@@ -134,6 +134,11 @@ def test_places_that_are_not_there_are_named(tmp_path, monkeypatch) -> None:
         Warehouse(tmp_path / "none").tables()
     with pytest.raises(InvalidStepInputError, match="no sandbox runs here"):
         Warehouse.sandbox().tables()
+    with pytest.raises(InvalidStepInputError, match="no project here"):
+        Warehouse.environment("dev")
+    base = tmp_path / "config/environments/base.yaml"
+    base.parent.mkdir(parents=True)
+    base.write_text("{}\n")
     with pytest.raises(InvalidEnvironmentError, match="no environment 'dev'"):
         Warehouse.environment("dev")
 
