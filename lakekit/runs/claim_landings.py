@@ -6,7 +6,7 @@ try, unless a person or a schedule started the run. Where the order counts, thos
 that another run is still extracting wait for it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 
@@ -33,10 +33,11 @@ def claim_landings(step: ClaimLandings, flow: Flow) -> ClaimLandingsResult:
     """
     claim = read_claim(flow.store, step.run_id)
     if claim is None:
-        made = _Claiming(read_run(flow.store, step.run_id), flow).claim()
+        claiming = _Claiming(read_run(flow.store, step.run_id), flow)
+        made = claiming.claim()
         write_once(flow.store, layout.claim_key(step.run_id), made)
         claim = read_claim(flow.store, step.run_id) or made
-        _release_others(made, claim, flow.leases)
+        _release_others(claiming.taken, claim, flow.leases)
     _hold(claim, flow.leases)
     return ClaimLandingsResult(shares=tuple(range(claim.shares)), deferred=len(claim.deferred))
 
@@ -44,6 +45,8 @@ def claim_landings(step: ClaimLandings, flow: Flow) -> ClaimLandingsResult:
 class _Claiming:
     def __init__(self, run: Run, flow: Flow) -> None:
         self._run, self._flow = run, flow
+        # Also tables with nothing to claim: another attempt may have claimed them meanwhile.
+        self.taken: list[str] = []
         self._deferred: list[str] = []
         self._waiting: list[str] = []
 
@@ -76,13 +79,13 @@ class _Claiming:
         except TableBusyError:
             self._deferred.append(name)
             return None
+        self.taken.append(name)
         # Before the listing: what is indexed meanwhile is in it.
         edge = min(self._coming(contract), default=None) if keeps_order(contract) else None
         # Under the lease, so that no two runs claim the same landing.
         found = oldest(self._flow.store, PENDING, source, name, limit=limit)
         manifests = tuple(each for each in found if edge is None or each < edge)
         if not manifests:
-            self._flow.leases.release(name, self._run.run_id)
             return None
         return ClaimedTable(table=name, epoch=lease.epoch, manifests=manifests)
 
@@ -127,10 +130,10 @@ def _landing_time(store: ObjectStore, entry: str, run_id: str) -> datetime:
         return read_run(store, run_id).extraction_time
 
 
-def _release_others(made: Claim, kept: Claim, leases: TableLeases) -> None:
-    """Give back what an attempt took whose claim another attempt had written already."""
-    for table in sorted({each.table for each in made.tables} - {e.table for e in kept.tables}):
-        leases.release(table, made.run_id)
+def _release_others(taken: Iterable[str], kept: Claim, leases: TableLeases) -> None:
+    """Give back what an attempt took and the run has not claimed, by this attempt or another."""
+    for table in sorted({*taken} - {each.table for each in kept.tables}):
+        leases.release(table, kept.run_id)
 
 
 def _hold(claim: Claim, leases: TableLeases) -> None:

@@ -8,7 +8,7 @@ import pytest
 from lakekit import layout
 from lakekit.contract.contract import Column, Contract
 from lakekit.errors import InvalidStepInputError
-from lakekit.landing.index import Blocked, block
+from lakekit.landing.index import PENDING, Blocked, block
 from lakekit.runs import claim_landings as module
 from lakekit.runs.claim_landings import claim_landings
 from lakekit.runs.documents import Claim, read_claim
@@ -122,6 +122,25 @@ def test_refuses_to_claim_again_when_others_may_have_merged_since(story: Story) 
 
     with pytest.raises(InvalidStepInputError, match="never redrive"):
         story.claim("first")
+
+
+def test_an_attempt_that_sees_nothing_leaves_the_table_to_another_attempt_that_claims_it(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (key,) = story.land(8)
+    real, others = module.oldest, [story.claim]
+
+    def oldest(*given: Any, **options: Any) -> list[str]:
+        if given[1] == PENDING and others:
+            others.pop()()  # the same step again, as its answer was lost
+            return []
+        return list(real(*given, **options))
+
+    monkeypatch.setattr(module, "oldest", oldest)
+    story.claim()
+
+    assert story.taken() == {"orders": [key]}
+    assert holder(story.world) == "r"
 
 
 def test_keeps_the_epoch_and_time_of_its_leases_which_order_the_runs_of_a_table(
