@@ -3,11 +3,13 @@
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 from lakekit.config.money import Pause
 from lakekit.config.schedule import DAYS, MONTHS, Schedule
 
+_SECOND = timedelta(seconds=1)
 _UNITS = {"minute": 60, "hour": 3600, "day": 86_400}
 # A cron that names 29 February fires every four years, or eight.
 _FARTHEST = timedelta(days=366 * 8 + 1)
@@ -23,15 +25,11 @@ def previous_firing(schedule: Schedule, before: datetime) -> datetime | None:
         >>> previous_firing(daily, datetime(2026, 7, 1, 12, tzinfo=UTC)).isoformat()
         '2026-07-01T04:00:00+00:00'
     """
-    kind, _, inside = schedule.expression.rstrip(")").partition("(")
-    if kind == "rate":
-        number, unit = inside.split(" ")
-        return before - timedelta(seconds=int(number) * _UNITS[unit.rstrip("s")])
-    return _previous(inside.upper().split(" "), ZoneInfo(schedule.time_zone), before)
+    return next(_firings_before(schedule, before), None)
 
 
 def firings(schedule: Schedule, begin: datetime, end: datetime) -> Iterator[datetime]:
-    """Yield when a schedule fires from `begin` to before `end`, the latest first.
+    """Return when a schedule fires from `begin` to before `end`, the latest first.
 
     Example:
         >>> week = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
@@ -39,11 +37,8 @@ def firings(schedule: Schedule, begin: datetime, end: datetime) -> Iterator[date
         5
     """
     # A rate is never found at the time itself.
-    before = timedelta(seconds=0 if schedule.expression.startswith("rate") else 1)
-    found = previous_firing(schedule, end - before)
-    while found and found >= begin:
-        yield found
-        found = previous_firing(schedule, found - before)
+    before = end if schedule.expression.startswith("rate") else end - _SECOND
+    return takewhile(lambda found: found >= begin, _firings_before(schedule, before))
 
 
 def is_paused(pause: Pause, time: datetime) -> bool:
@@ -55,21 +50,34 @@ def is_paused(pause: Pause, time: datetime) -> bool:
     return began is not None and (ended is None or began > ended)
 
 
-def _previous(fields: list[str], zone: ZoneInfo, before: datetime) -> datetime | None:
+def _firings_before(schedule: Schedule, before: datetime) -> Iterator[datetime]:
+    """Yield when a schedule fires, the latest first; without an end, but for crons that end."""
+    kind, _, inside = schedule.expression.rstrip(")").partition("(")
+    if kind == "cron":
+        yield from _crons_before(inside.upper().split(" "), ZoneInfo(schedule.time_zone), before)
+        return
+    number, unit = inside.split(" ")
+    while True:
+        before -= timedelta(seconds=int(number) * _UNITS[unit.rstrip("s")])
+        yield before
+
+
+def _crons_before(fields: list[str], zone: ZoneInfo, before: datetime) -> Iterator[datetime]:
     times = [
         (hour, minute)
         for hour in sorted(_values(fields[1], 0, 23), reverse=True)
         for minute in sorted(_values(fields[0], 0, 59), reverse=True)
     ]
-    day = before.astimezone(zone).date()
-    for _ in range(_FARTHEST.days):
+    day = latest = before.astimezone(zone).date()
+    while latest - day < _FARTHEST:
         if _fires_on(fields, day):
             for hour, minute in times:
                 local = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
                 if local <= before:
-                    return local.astimezone(UTC)
+                    found = local.astimezone(UTC)
+                    yield found
+                    before, latest = found - _SECOND, day
         day -= timedelta(days=1)
-    return None
 
 
 def _fires_on(fields: list[str], day: date) -> bool:

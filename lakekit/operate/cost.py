@@ -99,7 +99,9 @@ def estimate_month(
         _source_cost(
             environment,
             each.source,
-            loads=round(loads.get(each.source, _loads(environment, each, now))),
+            loads=round(loads[each.source])
+            if each.source in loads
+            else _loads(environment, each, now),
             tables=len([*tables.get(each.source, ())]),
             megabytes=megabytes[each.source],
         )
