@@ -28,6 +28,11 @@ _BROKEN = (
 )  # fmt: skip
 
 
+def code_of(error: ClientError) -> str:
+    """Return what AWS calls an error, such as `NoSuchKey`; nothing if it does not say."""
+    return error.response.get("Error", {}).get("Code", "")
+
+
 @contextmanager
 def translated(what: str) -> Iterator[None]:
     """Raise what AWS says as Lakekit's errors; `what` was asked for.
@@ -39,7 +44,7 @@ def translated(what: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
+        code = code_of(error)
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         if code in _MISSING:
             raise ObjectNotFoundError(what) from error

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from lakekit.aws.errors import translated
+from lakekit.aws.errors import code_of, translated
 from lakekit.errors import SourceRejectedError
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def read_secret(client: "SecretsManagerClient", name: str) -> str:
         with translated(f"secret {name}"):
             value = client.get_secret_value(SecretId=name).get("SecretString", "")
     except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        raise SourceRejectedError(f"secret {name}: {code}") from None
+        raise SourceRejectedError(f"secret {name}: {code_of(error)}") from None
     if not value:
         raise SourceRejectedError(f"secret {name}: has no text")
     return value

@@ -118,12 +118,7 @@ class Settings(Model):
 
     def schedules_by_source(self) -> dict[str, Schedule]:
         """Return the schedules of this environment that are switched on, but for a pause."""
-        sources = config.read_sources(self._folder) if self.schedules else ()
-        return {
-            each.source: each.schedule
-            for each in sources
-            if each.schedule and each.is_deployed_to(self.environment)
-        }
+        return config.read_schedules(self._folder, self.environment) if self.schedules else {}
 
     @property
     def _folder(self) -> Traversable:

@@ -54,6 +54,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def lakekit(
+    call: typer.Context,
     _: Annotated[
         bool,
         typer.Option(
@@ -67,6 +68,7 @@ def lakekit(
 ) -> None:
     """REST sources and files into Iceberg tables with exact SCD2 history."""
     place.choose(project)
+    call.call_on_close(lambda: place.choose(None))
 
 
 commands_project.register(app)

@@ -185,7 +185,6 @@ Auth = Annotated[
     | MutualTlsAuth,
     Field(discriminator="type"),
 ]
-TOKEN_AUTHS = (ClientCredentialsAuth, RefreshTokenAuth, JwtBearerAuth)
 
 
 def place_of(auth: BaseModel) -> str | None:

@@ -5,6 +5,7 @@ from importlib.resources.abc import Traversable
 from typing import TypeVar
 
 from lakekit import layout
+from lakekit.config.schedule import Schedule
 from lakekit.config.source import Source
 from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import Contract
@@ -28,9 +29,21 @@ def read_source(folder: Traversable, name: str) -> Source:
     raise UnknownSourceError(f"there is no sources/{name}.yaml")
 
 
-def read_sources(folder: Traversable) -> tuple[Source, ...]:
-    """Read all sources, by name; see `read_source` for errors, of all files at once."""
-    return _read_all(Source, "source", list(_yaml_files(folder, "sources")))
+def read_sources(folder: Traversable, environment: str | None = None) -> tuple[Source, ...]:
+    """Read all sources, by name, or those that an environment has.
+
+    See `read_source` for errors, of all files at once.
+    """
+    found = _read_all(Source, "source", list(_yaml_files(folder, "sources")))
+    if environment is None:
+        return found
+    return tuple(each for each in found if each.is_deployed_to(environment))
+
+
+def read_schedules(folder: Traversable, environment: str) -> dict[str, Schedule]:
+    """Read the schedules of an environment, by source; see `read_sources` for errors."""
+    sources = read_sources(folder, environment)
+    return {each.source: each.schedule for each in sources if each.schedule}
 
 
 def read_contracts(folder: Traversable, source: str | None = None) -> tuple[Contract, ...]:

@@ -132,13 +132,14 @@ def aws_faults(place: str) -> Iterator[None]:
     """
     try:
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  takes its time
+
+        from lakekit.aws.errors import code_of  # noqa: PLC0415
     except ModuleNotFoundError:
         raise InvalidStepInputError("boto3 is not installed; pip install 'lakekit[aws]'") from None
     try:
         yield
     except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        hint = "; is it deployed?" if code in _MISSING else ""
+        hint = "; is it deployed?" if code_of(error) in _MISSING else ""
         raise InvalidStepInputError(f"{place}: {error}{hint}") from None
     except BotoCoreError as error:
         raise InvalidStepInputError(

@@ -18,6 +18,7 @@ from lakekit.errors import (
 )
 from lakekit.extract import Answer, SourceRequest
 from tests.flow.weather import Weather
+from tests.unit.runs.kit import OpenClient
 
 SHOP, DROPS = "shop", "drops"
 PLAIN, REPEATED, DELETING, BROKEN = "plain", "repeated", "deleting", "broken"
@@ -95,7 +96,7 @@ class Records:
         return [*records, "no record"] if kind == BROKEN else records
 
 
-class Api:
+class Api(OpenClient):
     """A source of two pages; its answers fail now and then."""
 
     def __init__(
@@ -123,21 +124,6 @@ class Api:
             raise error(request.url, 90.0) if wants_a_pause else error(request.url)
         body = {"items": self._records.make(self._kind, 2), "pages": 2}
         return Answer(request.url, 200, {}, json.dumps(body).encode())
-
-    def close(self) -> None:
-        """Close nothing."""
-
-    def redact(self, value: Any) -> Any:
-        """Return the value: no secret is in it."""
-        return value
-
-    def restore(self, value: Any) -> Any:
-        """Return the value."""
-        return value
-
-    def redacted_error(self, error: Exception) -> Exception:
-        """Return the error."""
-        return error
 
 
 def kind_of(lines: list[bytes]) -> str:

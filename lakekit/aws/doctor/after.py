@@ -6,6 +6,7 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from lakekit.aws.doctor.check import Account, Answer, Check
+from lakekit.aws.errors import code_of
 from lakekit.aws.object_store import S3ObjectStore
 from lakekit.ports import PreconditionFailedError
 
@@ -41,7 +42,7 @@ def keys(of: Account) -> Iterator[Answer]:
         try:
             key = client.describe_key(KeyId=alias)["KeyMetadata"]
         except ClientError as error:
-            if _code(error) != "NotFoundException":
+            if code_of(error) != "NotFoundException":
                 raise
             yield Answer("unknown", alias, NOT_DEPLOYED)
             continue
@@ -61,7 +62,7 @@ def notices(of: Account) -> Iterator[Answer]:
     try:
         found = of.client("sns").list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
     except ClientError as error:
-        if _code(error) not in {"NotFound", "NotFoundException"}:
+        if code_of(error) not in {"NotFound", "NotFoundException"}:
             raise
         yield Answer("unknown", of.environment.name("failures"), NOT_DEPLOYED)
         return
@@ -119,10 +120,6 @@ def conditions(of: Account) -> Iterator[Answer]:
             yield Answer("ok", "If-Match of the right object", "S3 replaces it")
     finally:
         of.client("s3").delete_object(Bucket=bucket, Key=key)
-
-
-def _code(error: ClientError) -> str:
-    return error.response.get("Error", {}).get("Code", "")
 
 
 CHECKS = (

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from lakekit.aws.doctor.check import Account, Answer, Check, State
+from lakekit.aws.errors import code_of
 from lakekit.config.auth import Secret
 
 # Signatures are refused beyond five minutes.
@@ -50,7 +51,7 @@ def bootstrap(of: Account) -> Iterator[Answer]:
     try:
         found = of.client("ssm").get_parameter(Name=BOOTSTRAP)["Parameter"]["Value"]
     except ClientError as error:
-        if _code(error) != "ParameterNotFound":
+        if code_of(error) != "ParameterNotFound":
             raise
         yield Answer("failed", subject, f"not bootstrapped; {hint}")
         return
@@ -125,7 +126,7 @@ def _read(client: Any, name: str) -> str | None:
     try:
         text: str = client.get_secret_value(SecretId=name).get("SecretString", "")
     except ClientError as error:
-        if _code(error) != "ResourceNotFoundException":
+        if code_of(error) != "ResourceNotFoundException":
             raise
         return None
     return text
@@ -145,10 +146,6 @@ def _secret(subject: str, secret: Secret, text: str | None) -> Answer:
     if isinstance(value, dict) and isinstance(value.get(secret.field), str):
         return Answer("ok", subject, "has a text in this field")
     return Answer("failed", subject, f"is no JSON object with a text in the field {secret.field}")
-
-
-def _code(error: ClientError) -> str:
-    return error.response.get("Error", {}).get("Code", "")
 
 
 CHECKS = (

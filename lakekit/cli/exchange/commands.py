@@ -1,5 +1,6 @@
 """`lakekit export dbt|odcs|bi` and `lakekit import odcs`."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from lakekit.cli.operate.places import known_environment
 from lakekit.cli.output import lines, say, write
 from lakekit.cli.project import place
 from lakekit.config.load import read_contracts, read_sources
+from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.errors import InvalidContractError, InvalidStepInputError
 from lakekit.local.warehouse import read_text
@@ -33,8 +35,8 @@ def export_dbt(environment: Where, tables: Tables = None) -> None:
     from lakekit.exports.dbt import dbt_sources  # noqa: PLC0415
 
     found, config = known_environment(environment), place.required().config
-    deployed = [each for each in read_sources(config) if each.is_deployed_to(environment)]
-    write(dbt_sources(found, deployed, _deployed(config, tables, environment)))
+    sources = read_sources(config, environment)
+    write(dbt_sources(found, sources, _deployed(config, tables, environment, sources)))
 
 
 @export.command("odcs")
@@ -61,7 +63,9 @@ def export_bi(environment: Where, tables: Tables = None) -> None:
     from lakekit.exports.bi import bi_notes  # noqa: PLC0415
 
     found = known_environment(environment)
-    deployed = _deployed(place.required().config, tables, environment)
+    config = place.required().config
+    sources = read_sources(config, environment)
+    deployed = _deployed(config, tables, environment, sources)
     write(lines(bi_notes(found, deployed)))
 
 
@@ -100,9 +104,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(take, name="import")
 
 
-def _deployed(config: Path, tables: list[str] | None, environment: str) -> list[Contract]:
-    """Return the contracts of sources that an environment has."""
-    has = {each.source for each in read_sources(config) if each.is_deployed_to(environment)}
+def _deployed(
+    config: Path, tables: list[str] | None, environment: str, sources: Sequence[Source]
+) -> list[Contract]:
+    """Return the contracts of the sources that an environment has."""
+    has = {each.source for each in sources}
     found = _contracts(config, tables)
     if tables and (other := [each for each in found if each.source not in has]):
         raise InvalidStepInputError(

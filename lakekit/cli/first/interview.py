@@ -8,7 +8,7 @@ from lakekit.cli.first.dialogue import Asker, Doubt, Question
 from lakekit.cli.first.look import Api
 from lakekit.cli.first.paging import Tried, read_paginator, seen_of, try_ways
 from lakekit.cli.first.typed_answers import NONE, about_column, parts_of, read_names, read_response
-from lakekit.cli.first.watermark import ask_watermark, is_offered
+from lakekit.cli.first.watermark import ask_watermark
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import parse_type
 from lakekit.discover.columns import Columns, nested_fields, propose_columns
@@ -317,7 +317,7 @@ class Interview:
         elif mark:
             about += f"; {mark.column} may mark deleted records: it is kept as a column"
         self._note("extract", about)
-        if chosen == "incremental" and self._draft.sequence_by and is_offered():
+        if chosen == "incremental" and self._draft.sequence_by:
             self._ask_watermark(self._draft.sequence_by)
 
     def _ask_watermark(self, name: str) -> None:

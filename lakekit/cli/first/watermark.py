@@ -6,7 +6,6 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from lakekit.cli.first.dialogue import Doubt, Question
-from lakekit.contract.endpoint import Endpoint
 from lakekit.contract.endpoint.paths import path_of
 from lakekit.contract.endpoint.placeholders import FORMATS
 from lakekit.discover.columns import ColumnGuess
@@ -22,11 +21,6 @@ _USUAL = "updated_since"
 Ask = Callable[[Question[Any]], Any]
 # Asks for the first page with parameters; returns what came, and the times of its records.
 TryParams = Callable[[dict[str, list[str]]], tuple[Proof, list[Any]]]
-
-
-def is_offered() -> bool:
-    """Say whether endpoints can have a watermark."""
-    return "incremental" in Endpoint.model_fields
 
 
 def ask_watermark(

@@ -50,7 +50,7 @@ def cost(
     """
     known = known_environment(environment)
     folder = place.required().config
-    sources = [each for each in read_sources(folder) if each.is_deployed_to(environment)]
+    sources = read_sources(folder, environment)
     names = [each.source for each in sources]
     sizes = dict.fromkeys(names, DEFAULT_MEGABYTES) | _numbers("--size", size or [], names)
     counts = _numbers("--loads", loads or [], names)

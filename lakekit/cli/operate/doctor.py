@@ -29,9 +29,7 @@ def doctor(
     Example: lakekit doctor --environment prod
     """
     known = known_environment(environment)
-    sources = [
-        each for each in read_sources(place.required().config) if each.is_deployed_to(environment)
-    ]
+    sources = read_sources(place.required().config, environment)
     import boto3  # noqa: PLC0415  takes its time
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415
 
@@ -51,7 +49,7 @@ def doctor(
         shown(unasked())
         say("nothing was asked: there are no AWS credentials; log in, or set AWS_PROFILE", err=True)
         raise typer.Exit(1)
-    found = list(examine(Account(known, tuple(sources), session.client, probe)))
+    found = list(examine(Account(known, sources, session.client, probe)))
     shown(found)
     if any(each.state == "failed" for each in found):
         raise typer.Exit(1)

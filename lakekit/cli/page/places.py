@@ -90,12 +90,8 @@ def _operated(where: Where, now: datetime) -> Operated:
 def _watching(environment: Environment, now: datetime) -> Callable[[ObjectStore], Watched]:
     """Return a function that looks at a landing bucket as the sweeper does."""
     folder = place_of_project.required().config
-    sources = config.read_sources(folder) if environment.schedules else ()
-    schedules = {
-        each.source: each.schedule
-        for each in sources
-        if each.schedule and each.is_deployed_to(environment.environment)
-    }
+    name = environment.environment
+    schedules = config.read_schedules(folder, name) if environment.schedules else {}
     tables = config.read_tables(folder, schedules)
     return lambda store: watch(now, store, schedules, tables, environment.pause)
 

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from lakekit.cli.first.add_source import add
 from lakekit.cli.first.dialogue import Person, Proposals
-from lakekit.cli.first.watermark import is_offered
 from lakekit.cli.main import app
 from lakekit.config.source import load_source
 from lakekit.contract.contract import Contract, load_contract
@@ -348,7 +347,6 @@ def answers(*lines: str) -> Person:
     return Person(read_line=lambda: next(left, ""), hidden=lambda _: TOKEN)
 
 
-@pytest.mark.skipif(not is_offered(), reason="endpoints have no watermark here")
 def test_a_parameter_since_when_is_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

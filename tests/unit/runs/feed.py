@@ -16,7 +16,17 @@ from lakekit.runs.documents import read_run
 from lakekit.runs.extract_pages import extract_pages
 from lakekit.runs.start_run import start_run
 from lakekit.steps.functions import CompleteRun, ExtractPages, ExtractPagesResult, StartRun
-from tests.unit.runs.kit import NOON, SOURCE, Catalog, plan, published, snapshot, table, world
+from tests.unit.runs.kit import (
+    NOON,
+    SOURCE,
+    Catalog,
+    OpenClient,
+    plan,
+    published,
+    snapshot,
+    table,
+    world,
+)
 
 WATERMARK = "{watermark: $.at, start: 2026-01-01T00:00:00Z}"
 WINDOW = "{window: {hours: 2}, start: 2026-01-01T00:00:00Z}"
@@ -44,7 +54,7 @@ def feed_contract(incremental: str = WATERMARK, params: str = "") -> Contract:
     )  # fmt: skip
 
 
-class Feed:
+class Feed(OpenClient):
     """A source of records with times: those from `a` on, and before `b` if that is given.
 
     faults: raised at a request, by its number from 0.
@@ -82,18 +92,6 @@ class Feed:
         except (KeyError, TypeError, ValueError):
             return True
         return begin <= time and ("b" not in params or time < datetime.fromisoformat(params["b"]))
-
-    def close(self) -> None:
-        pass
-
-    def redact(self, value: Any) -> Any:
-        return value
-
-    def restore(self, value: Any) -> Any:
-        return value
-
-    def redacted_error(self, error: Exception) -> Exception:
-        return error
 
 
 class Runs:

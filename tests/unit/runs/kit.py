@@ -81,7 +81,23 @@ def landed(
     return publish(store, Manifest(rows=len(records), parts=parts, **fields))
 
 
-class Api:
+class OpenClient:
+    """What a client of a source without secrets does beyond its requests."""
+
+    def close(self) -> None:
+        pass
+
+    def redact(self, value: Any) -> Any:
+        return value
+
+    def restore(self, value: Any) -> Any:
+        return value
+
+    def redacted_error(self, error: Exception) -> Exception:
+        return error
+
+
+class Api(OpenClient):
     """A source of numbered pages, two records each; `faults` are raised before a page once."""
 
     def __init__(self, pages: int, faults: Mapping[int, LakekitError] | None = None) -> None:
@@ -107,18 +123,6 @@ class Api:
         items = [{"id": 2 * page + n, "price": 1.5} for n in range(2)]
         body = json.dumps({"items": items, "pages": self.pages}).encode()
         return Answer(request.url, 200, {}, body)
-
-    def close(self) -> None:
-        pass
-
-    def redact(self, value: Any) -> Any:
-        return value
-
-    def restore(self, value: Any) -> Any:
-        return value
-
-    def redacted_error(self, error: Exception) -> Exception:
-        return error
 
 
 class Catalog:
