@@ -4,11 +4,16 @@ import codecs
 import io
 import re
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import IO, Any, Literal, NamedTuple, cast
 
+from lakekit.byte_streams.archives import (
+    BrokenArchiveError,
+    archive_files,
+    has_password,
+    unpacked,
+)
+from lakekit.byte_streams.pieces import CHUNK, file_of
 from lakekit.contract.contract import Contract
 from lakekit.contract.files import OPERATIONS, Files
 from lakekit.csv_records import Dialect, csv_records
@@ -33,7 +38,6 @@ _OTHERS = {
     b"\xfd7zXZ\x00": "packed by xz; use gzip",
     b"\xff\xfe": _UTF_16, b"\xfe\xff": _UTF_16,
 }  # fmt: skip
-_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 class Form(NamedTuple):
@@ -145,7 +149,7 @@ def _in_utf8(stream: IO[bytes], charset: str | None) -> io.BufferedReader:
     """Return a text in UTF-8, or refuse what is none by how it begins."""
     reader = io.BufferedReader(cast(Any, stream), 1 << 20)
     if charset and not _is_utf8(charset):
-        return io.BufferedReader(_Decoded(reader, charset), 1 << 20)
+        return file_of(_decoded(reader, charset), 1 << 20)
     begin = reader.peek(6)[:6]
     for other, what in _OTHERS.items():
         if begin.startswith(other):
@@ -171,53 +175,36 @@ def _unzipped(stream: IO[bytes], contract: Contract) -> Iterator[bytes]:
                 most = MOST_ARCHIVE_BYTES >> 20
                 raise SourceShapeError(f"a zip archive may have {most} MiB; pack files by gzip")
         try:
-            with zipfile.ZipFile(disk) as archive:
-                yield from _members(archive, contract)
-        except _BROKEN_ZIP as error:
-            raise SourceShapeError(f"broken zip archive: {error}") from error
+            yield from _members(disk, contract)
+        except BrokenArchiveError as error:
+            raise SourceShapeError(f"broken zip archive: {error}") from None
 
 
-def _members(archive: zipfile.ZipFile, contract: Contract) -> Iterator[bytes]:
+def _members(disk: IO[bytes], contract: Contract) -> Iterator[bytes]:
     # A Mac adds files of its own to each archive.
-    own = [each for each in archive.infolist() if not each.filename.startswith("__MACOSX/")]
-    files = [each for each in own if not each.is_dir()]
+    files = [x for x in archive_files(disk) if not x.filename.startswith("__MACOSX/")]
     if not files:
         raise SourceShapeError("the zip archive has no files")
     for each in files:
         form = form_of(each.filename, contract.files)
         if form.packed or form.format in ("zip", "parquet"):
             raise SourceShapeError(f"{each.filename}: give {form.ending} without a zip archive")
-        if each.flag_bits & 1:
+        if has_password(each):
             raise SourceShapeError(f"{each.filename}: the zip archive has a password")
-        with archive.open(each) as file:
-            try:
-                yield from received_records(file, form, contract, each.filename)
-            except SourceShapeError as error:
-                raise SourceShapeError(f"{each.filename}: {error}") from None
+        try:
+            file = file_of(unpacked(lambda: disk, each))
+            yield from received_records(file, form, contract, each.filename)
+        except SourceShapeError as error:
+            raise SourceShapeError(f"{each.filename}: {error}") from None
 
 
-class _Decoded(io.RawIOBase):
-    """A text of another charset, in UTF-8."""
-
-    def __init__(self, stream: IO[bytes], charset: str) -> None:
-        self._stream = stream
-        self._charset = charset
-        self._decoder = codecs.getincrementaldecoder(charset)()
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            block = self._stream.read(1 << 16)
-            try:
-                self._rest = self._decoder.decode(block, final=not block).encode()
-            except UnicodeError:
-                must = "name the right one in files.charset"
-                raise SourceShapeError(f"the file is not {self._charset}; {must}") from None
-            if not block:
-                break
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+def _decoded(stream: IO[bytes], charset: str) -> Iterator[bytes]:
+    """Yield a text of another charset, in UTF-8."""
+    decoder = codecs.getincrementaldecoder(charset)()
+    try:
+        while block := stream.read(CHUNK):
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError:
+        must = "name the right one in files.charset"
+        raise SourceShapeError(f"the file is not {charset}; {must}") from None

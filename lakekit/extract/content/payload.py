@@ -3,12 +3,19 @@
 import codecs
 import io
 import re
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import IO, BinaryIO, NamedTuple
+from zipfile import ZipInfo
 
+from lakekit.byte_streams.archives import (
+    BrokenArchiveError,
+    archive_files,
+    has_password,
+    unpacked,
+)
+from lakekit.byte_streams.pieces import CHUNK, file_of
 from lakekit.contract.endpoint.answer import charset_named
 from lakekit.errors import SourceShapeError
 from lakekit.extract.client import Answer
@@ -26,8 +33,6 @@ _MARKS = {
 }
 _UTF8 = ("utf-8", "ascii")
 _LONGEST_MARK = 4
-_CHUNK = 64 * 1024
-_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError)
 Open = Callable[[], BinaryIO]
 
 
@@ -82,7 +87,7 @@ def ranges_of(open_: Open, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]
     file, place = open_(), 0
     for begin, end in ranges:
         while place < begin:
-            place += len(file.read(min(begin - place, _CHUNK)))
+            place += len(file.read(min(begin - place, CHUNK)))
         yield file.read(end - begin)
         place = end
 
@@ -106,7 +111,7 @@ def _begin(open_: Open, size: int) -> bytes:
 def _files(open_: Open, most: int) -> list[Open]:
     begin = _begin(open_, len(_ZIP))
     if begin.startswith(_GZIP):
-        return [lambda: _reader(_within(_gunzipped(open_()), most))]
+        return [lambda: file_of(_within(_gunzipped(open_()), most))]
     if begin == _ZIP:
         return _unzipped(open_, most)
     return [open_]
@@ -114,31 +119,32 @@ def _files(open_: Open, most: int) -> list[Open]:
 
 def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
     try:
-        yield from unzipped(iter(lambda: file.read(_CHUNK), b""), zlib.MAX_WBITS | 16)
+        yield from unzipped(iter(lambda: file.read(CHUNK), b""), zlib.MAX_WBITS | 16)
     except BrokenBodyError as error:
         raise UnreadableError(f"the answer is a broken gzip file: {error}") from None
 
 
 def _unzipped(open_: Open, most: int) -> list[Open]:
     try:
-        with zipfile.ZipFile(open_()) as archive:
-            files = [each for each in archive.infolist() if not each.is_dir()]
-    except _BROKEN_ZIP as error:
-        raise UnreadableError(f"the answer is a broken zip archive: {error}") from None
+        files = archive_files(open_())
+    except BrokenArchiveError as error:
+        raise _broken(error) from None
     _refuse_large(sum(each.file_size for each in files), most)
-    if any(each.flag_bits & 1 for each in files):
+    if any(map(has_password, files)):
         raise SourceShapeError("the answer is a zip archive with a password")
     # An archive may say less of a file than it has: each is counted again.
-    return [partial(lambda each: _reader(_within(_member(open_, each), most)), f) for f in files]
+    return [partial(lambda each: file_of(_within(_member(open_, each), most)), f) for f in files]
 
 
-def _member(open_: Open, member: zipfile.ZipInfo) -> Iterator[bytes]:
+def _member(open_: Open, member: ZipInfo) -> Iterator[bytes]:
     try:
-        with zipfile.ZipFile(open_()) as archive, archive.open(member) as file:
-            while piece := file.read(_CHUNK):
-                yield piece
-    except _BROKEN_ZIP as error:
-        raise UnreadableError(f"the answer is a broken zip archive: {error}") from None
+        yield from unpacked(open_, member)
+    except BrokenArchiveError as error:
+        raise _broken(error) from None
+
+
+def _broken(error: BrokenArchiveError) -> UnreadableError:
+    return UnreadableError(f"the answer is a broken zip archive: {error}")
 
 
 def _text(open_: Open, declared: str | None) -> Text:
@@ -152,7 +158,7 @@ def _text(open_: Open, declared: str | None) -> Text:
         raise SourceShapeError(f"{error}; name the right one in response.charset") from None
     if name in _UTF8:
         return Text(lambda: _behind(open_(), len(mark)), is_decoded)
-    return Text(lambda: _reader(_decoded(_behind(open_(), len(mark)), name, charset)), is_decoded)
+    return Text(lambda: file_of(_decoded(_behind(open_(), len(mark)), name, charset)), is_decoded)
 
 
 def _behind(file: BinaryIO, size: int) -> BinaryIO:
@@ -163,7 +169,7 @@ def _behind(file: BinaryIO, size: int) -> BinaryIO:
 def _decoded(file: BinaryIO, name: str, charset: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(name)()
     try:
-        while piece := file.read(_CHUNK):
+        while piece := file.read(CHUNK):
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", final=True).encode()
     except UnicodeError:
@@ -186,28 +192,3 @@ def _refuse_large(size: int, most: int) -> None:
             f"the answer has more than {most // MEGABYTE} MB unpacked; ask for less at once, or "
             "raise max_response_mb of the source"
         )
-
-
-def _reader(pieces: Iterator[bytes]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), _CHUNK))
-
-
-class _Pieces(io.RawIOBase):
-    """A file that is read from pieces of its bytes."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size

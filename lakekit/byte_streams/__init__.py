@@ -1,0 +1,1 @@
+"""Bytes as they are read: pieces as a file, and the files within zip archives."""
