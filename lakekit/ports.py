@@ -67,8 +67,11 @@ class ObjectStore(Protocol):
     def folders(self, prefix: str) -> Iterator[str]:
         """Yield the names that stand between a prefix and the next slash, in order, each once."""
 
-    def delete(self, key: str) -> None:
-        """Remove an object; an absent one is no error. Only for keys below `index/`."""
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """Remove an object; an absent one is no error. Only for keys below `index/`.
+
+        if_match: Its etag; another object that has replaced it stays, which is no error either.
+        """
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object inside the bucket, server-side."""

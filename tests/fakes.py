@@ -59,9 +59,10 @@ class MemoryObjectStore:
     def copy(self, source_key: str, key: str) -> None:
         self.objects[key] = self.get(source_key)
 
-    def delete(self, key: str) -> None:
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
         """Delete an object."""
-        self.objects.pop(key, None)
+        if if_match is None or (key in self.objects and self._info(key).etag == if_match):
+            self.objects.pop(key, None)
 
     def _info(self, key: str) -> ObjectInfo:
         body = self.objects[key]

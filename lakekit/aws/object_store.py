@@ -120,10 +120,11 @@ class S3ObjectStore:
                 for each in page.get("CommonPrefixes", []):
                     yield each["Prefix"].removeprefix(prefix).rstrip("/")
 
-    def delete(self, key: str) -> None:
-        """Remove an object; the bucket keeps its versions."""
-        with translated(key):
-            self._client.delete_object(Bucket=self._bucket, Key=key)
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """Remove an object, if it is the one of an etag; the bucket keeps its versions."""
+        condition: Any = {} if if_match is None else {"IfMatch": if_match}
+        with suppress(ObjectNotFoundError, PreconditionFailedError), translated(key):
+            self._client.delete_object(Bucket=self._bucket, Key=key, **condition)
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object of up to 5 GB inside the bucket; tags, which need rights, stay behind."""

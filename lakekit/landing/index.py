@@ -50,15 +50,11 @@ def unblock(store: ObjectStore, manifest: str) -> None:
 
     A run may take it and block it again in between. That entry is another one, and stays.
     """
-    pending, blocked_ = (layout.index_key(state, manifest) for state in (PENDING, BLOCKED))
-    before = store.head(blocked_)
+    key = layout.index_key(BLOCKED, manifest)
+    before = store.head(key)
     add_pending(store, manifest)
-    after = store.head(blocked_)
-    if before and after and after.etag == before.etag:
-        store.delete(blocked_)
-    if store.head(pending) is None and store.head(blocked_) is None:
-        # The run was later still. If it has merged the landing, the next one takes it from here.
-        add_pending(store, manifest)
+    if before:
+        store.delete(key, if_match=before.etag)
 
 
 def is_indexed(store: ObjectStore, manifest: str) -> bool:

@@ -74,10 +74,11 @@ class SlowStore(MemoryObjectStore):
         with self._request(f"COPY {key}"):
             MemoryObjectStore.put(self, key, MemoryObjectStore.get(self, source_key))
 
-    def delete(self, key: str) -> None:
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
         with self._request(f"DELETE {key}"):
-            super().delete(key)
-            self._note(key, None)
+            super().delete(key, if_match=if_match)
+            if key not in self.objects:
+                self._note(key, None)
 
     def _note(self, key: str, body: bytes | None) -> None:
         self.log.append((self.now(), key, body))

@@ -118,6 +118,11 @@ def conditions(of: Account) -> Iterator[Answer]:
                 yield Answer("failed", what, "S3 replaced the object: runs can overwrite others")
         if store.put(key, b"third", if_match=tag):
             yield Answer("ok", "If-Match of the right object", "S3 replaces it")
+        store.delete(key, if_match=tag)
+        if store.head(key):
+            yield Answer("ok", "If-Match of a deletion", "S3 keeps another object")
+        else:
+            yield Answer("failed", "If-Match of a deletion", "S3 deleted another object")
     finally:
         of.client("s3").delete_object(Bucket=bucket, Key=key)
 

@@ -77,10 +77,12 @@ class FolderObjectStore:
             names = (each.name for each in folder.iterdir() if each.is_dir() and _any_file(each))
             yield from sorted(name.removeprefix(begin) for name in names if name.startswith(begin))
 
-    def delete(self, key: str) -> None:
-        """Remove an object."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            (self._folder / key).unlink()
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """Remove an object, if it is the one of an etag."""
+        with self._writing, suppress(FileNotFoundError, NotADirectoryError):
+            path = self._folder / key
+            if if_match is None or self._info(key, path).etag == if_match:
+                path.unlink()
 
     def copy(self, source_key: str, key: str) -> None:
         """Copy an object."""

@@ -112,6 +112,18 @@ def test_puts_only_over_the_object_that_was_read(store: ObjectStore) -> None:
     assert store.get("a") == b"2"
 
 
+def test_deletes_only_the_object_that_was_read(store: ObjectStore) -> None:
+    first = store.put("a", b"1")
+    second = store.put("a", b"2")
+
+    store.delete("a", if_match=first)
+    assert store.get("a") == b"2"
+
+    store.delete("a", if_match=second)
+    store.delete("a", if_match=second)
+    assert store.head("a") is None
+
+
 def test_lists_a_prefix_in_key_order(store: ObjectStore) -> None:
     for key in ("a/2", "b/1", "a/1", "a/10"):
         store.put(key, b"")
