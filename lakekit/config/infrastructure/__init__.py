@@ -1,1 +1,1 @@
-"""What an environment is built in and how it gets there: region, network, streams, delivery."""
+"""What an environment is built in, how it gets there, who reads it: network, delivery, and so on."""
