@@ -5,8 +5,9 @@ inherit it. ShareTable opens columns by their contracts. Nothing here changes th
 account, such as who is an administrator.
 """
 
+import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_glue as glue
@@ -18,6 +19,7 @@ from constructs import Construct
 
 from cdk.constructs.roles import service_role
 from lakekit.config.environment import Environment
+from lakekit.config.functions import Step
 from lakekit.contract.readers import OPEN, SENSITIVE
 
 Grant = lakeformation.CfnPrincipalPermissions
@@ -44,7 +46,8 @@ class ReadersOfLake(Construct):
         super().__init__(scope, id)
         self._grants = Grants(self, environment)
         self._register(lake, key)
-        _decide_alone(database)
+        # Else new tables would be open to whoever IAM lets call Glue.
+        database.add_property_override("DatabaseInput.CreateTableDefaultPermissions", [])
         tag = lakeformation.CfnTag(
             self, "tag", tag_key=self._grants.tag, tag_values=[OPEN, SENSITIVE]
         )
@@ -54,15 +57,15 @@ class ReadersOfLake(Construct):
             resource={"database": self._grants.database},
             lf_tags=[self._grants.tagged(SENSITIVE)],
         )
-        closed.add_dependency(tag)
-        closed.add_dependency(database)
+        closed.node.add_dependency(tag, database)
         readers = environment.lake_formation
         for arns, values in (
             (readers.analysts, (OPEN,)), (readers.auditors, (OPEN, SENSITIVE))
         ) if readers else ():  # fmt: skip
             for arn in arns:
-                for each in (self._grants.describe(arn), self._grants.by_tag(arn, values)):
-                    each.add_dependency(closed)
+                who = Principal(hashlib.sha256(arn.encode()).hexdigest()[:12], arn)
+                for each in (self._grants.describe(who), self._grants.by_tag(who, values)):
+                    each.node.add_dependency(closed)
 
     def _register(self, lake: s3.IBucket, key: kms.IKey) -> None:
         """Let Lake Formation read objects for those whom it lets read: nobody writes through it."""
@@ -92,13 +95,22 @@ class ReadersOfLake(Construct):
         location.node.add_dependency(role)
 
 
+class Principal(NamedTuple):
+    """Whom a grant is for; `id` is in the names of his grants and never of another's.
+
+    A grant whose name moved on to another principal would be revoked after it was made.
+    """
+
+    id: str
+    arn: str
+
+
 class Grants:
     """Makes grants on one database, each a resource in a scope."""
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
         assert environment.access_tag  # noqa: S101
         self._scope, self._account = scope, environment.account
-        self._number = 0
         self.tag = environment.access_tag
         self.database = {"catalogId": self._account, "name": environment.database}
         self._tables = {
@@ -111,65 +123,55 @@ class Grants:
         """Return the tag with some of its values."""
         return {"catalogId": self._account, "tagKey": self.tag, "tagValues": list(values)}
 
-    def describe(self, principal: str, *more: str) -> Grant:
-        """Let a principal see the database."""
-        return self._add(principal, {"database": self.database}, ("DESCRIBE", *more))
+    def describe(self, who: Principal, *more: str) -> Grant:
+        """Let a principal see the database, and do some more with it."""
+        return self._add(who, {"database": self.database}, ("DESCRIBE", *more))
 
-    def tables(
-        self, principal: str, permissions: Iterable[str], *, passing_on: bool = False
-    ) -> Grant:
-        """Let a principal do something with all tables."""
-        return self._add(principal, {"table": self._tables}, permissions, passing_on=passing_on)
+    def tables(self, who: Principal, permissions: Iterable[str], *, grant: bool = False) -> Grant:
+        """Let a principal do something with all tables, and perhaps grant it to others."""
+        return self._add(who, {"table": self._tables}, permissions, grant=grant)
 
-    def by_tag(self, principal: str, values: Iterable[str]) -> Grant:
+    def by_tag(self, who: Principal, values: Iterable[str]) -> Grant:
         """Let a principal read the columns with one of the tag's values."""
         policy = {
             "catalogId": self._account,
             "resourceType": "TABLE",
             "expression": [{"tagKey": self.tag, "tagValues": list(values)}],
         }
-        return self._add(principal, {"lfTagPolicy": policy}, READ)
+        return self._add(who, {"lfTagPolicy": policy}, READ)
 
-    def location(self, principal: str, arn: str) -> Grant:
+    def location(self, who: Principal, arn: str) -> Grant:
         """Let a principal make tables in a location."""
         place = {"catalogId": self._account, "resourceArn": arn}
-        return self._add(principal, {"dataLocation": place}, ("DATA_LOCATION_ACCESS",))
+        return self._add(who, {"dataLocation": place}, ("DATA_LOCATION_ACCESS",))
 
-    def assign(self, principal: str) -> Grant:
+    def assign(self, who: Principal) -> Grant:
         """Let a principal assign the tag."""
-        return self._add(
-            principal, {"lfTag": self.tagged(OPEN, SENSITIVE)}, ("ASSOCIATE", "DESCRIBE")
-        )
+        tag = self.tagged(OPEN, SENSITIVE)
+        return self._add(who, {"lfTag": tag}, ("ASSOCIATE", "DESCRIBE"))
 
     def _add(
         self,
-        principal: str,
+        who: Principal,
         resource: dict[str, Any],
         permissions: Iterable[str],
         *,
-        passing_on: bool = False,
+        grant: bool = False,
     ) -> Grant:
-        self._number += 1
-        wanted = sorted(permissions)
-        grant = Grant(
+        [kind], wanted = resource, sorted(permissions)
+        return Grant(
             self._scope,
-            f"grant_{self._number}",
+            f"{kind}_{who.id}",
             catalog=self._account,
-            principal={"dataLakePrincipalIdentifier": principal},
+            principal={"dataLakePrincipalIdentifier": who.arn},
             resource=resource,
             permissions=wanted,
-            permissions_with_grant_option=wanted if passing_on else [],
+            permissions_with_grant_option=wanted if grant else [],
         )
-        # CDK leaves an empty list or object out, and both are required.
-        if not passing_on:
-            grant.add_property_override("PermissionsWithGrantOption", [])
-        if "table" in resource:
-            grant.add_property_override("Resource.Table.TableWildcard", {})
-        return grant
 
 
 def allow_loaders(
-    grants: Grants, *, location: str, writers: dict[str, iam.IRole], readers: Iterable[iam.IRole]
+    grants: Grants, *, location: str, writers: dict[str, iam.Role], readers: dict[Step, iam.Role]
 ) -> None:
     """Let jobs keep tables, and functions see them, where IAM alone does not decide.
 
@@ -178,17 +180,19 @@ def allow_loaders(
     Args:
         grants: Of the database.
         location: Where the tables are.
-        writers: The roles of jobs, by job.
+        writers: The roles of jobs.
         readers: The roles of functions.
     """
     for job, role in writers.items():
-        grants.describe(role.role_arn, "CREATE_TABLE")
+        who = Principal(job, role.role_arn)
+        grants.describe(who, "CREATE_TABLE")
         drops = ("DROP",) if job == "rebuild_table" else ()
-        grants.tables(role.role_arn, ("DESCRIBE", "ALTER", *drops))
-        grants.location(role.role_arn, location)
-    for role in readers:
-        grants.describe(role.role_arn)
-        grants.tables(role.role_arn, ("DESCRIBE",))
+        grants.tables(who, ("DESCRIBE", "ALTER", *drops))
+        grants.location(who, location)
+    for step, role in readers.items():
+        who = Principal(step, role.role_arn)
+        grants.describe(who)
+        grants.tables(who, ("DESCRIBE",))
 
 
 def location_arn(stack: Stack, bucket: str) -> str:
@@ -197,8 +201,3 @@ def location_arn(stack: Stack, bucket: str) -> str:
         service="s3", region="", account="", resource=bucket, resource_name=WAREHOUSE,
         arn_format=ArnFormat.SLASH_RESOURCE_NAME,
     )  # fmt: skip
-
-
-def _decide_alone(database: glue.CfnDatabase) -> None:
-    """Give new tables to nobody by themselves: IAM would let in whoever may call Glue."""
-    database.add_property_override("DatabaseInput.CreateTableDefaultPermissions", [])

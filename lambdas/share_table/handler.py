@@ -1,4 +1,4 @@
-"""ShareTable: tables that were loaded, as EventBridge hands the events of CompleteRun to a queue."""
+"""ShareTable: tables that were loaded, as EventBridge hands CompleteRun's events to a queue."""
 
 from typing import Any
 

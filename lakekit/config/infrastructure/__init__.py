@@ -1,1 +1,1 @@
-"""What an environment is built in, how it gets there, who reads it: network, delivery, and so on."""
+"""What an environment is built in, how it gets there, and who reads it: network to governance."""
