@@ -73,22 +73,6 @@ def concurrency(of: Account) -> Iterator[Answer]:
         yield Answer("failed", "Lambda", text)
 
 
-def lake_formation(of: Account) -> Iterator[Answer]:
-    """Whether IAM alone decides about new databases and tables, as Lakekit's roles expect."""
-    settings = of.client("lakeformation").get_data_lake_settings()["DataLakeSettings"]
-    for what in ("Database", "Table"):
-        found = settings.get(f"Create{what}DefaultPermissions", [])
-        principals = [each["Principal"]["DataLakePrincipalIdentifier"] for each in found]
-        if "IAM_ALLOWED_PRINCIPALS" in principals:
-            yield Answer("ok", f"new {what.lower()}s", "IAM decides")
-        else:
-            text = (
-                "Lake Formation decides: the jobs' roles need its grants, and may read nothing "
-                "without them"
-            )
-            yield Answer("warning", f"new {what.lower()}s", text)
-
-
 def secrets(of: Account) -> Iterator[Answer]:
     """Whether each secret of each source is there, with its field; no value is shown."""
     client = of.client("secretsmanager")
@@ -153,7 +137,6 @@ CHECKS = (
     Check("clock", "how far this machine's clock is from that of AWS", clock),
     Check("bootstrap", "whether the CDK may deploy into the account and the region", bootstrap),
     Check("concurrency", "whether Lambda's quota suffices", concurrency),
-    Check("lake formation", "who decides about new databases and tables", lake_formation),
     Check("secrets", "whether each secret of a source is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
 )

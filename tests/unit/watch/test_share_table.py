@@ -143,7 +143,7 @@ def test_without_lake_formation_only_the_view_is_made_and_without_views_only_tag
     assert "people_current" not in place.on_tables
 
 
-def test_a_table_that_is_gone_is_left_alone() -> None:
+def test_a_table_that_is_not_there_is_left_alone() -> None:
     place = Place()
     del place.tables["people"]
 
