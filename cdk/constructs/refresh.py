@@ -3,11 +3,13 @@
 A function could not: QuickSight has no endpoint in a network.
 """
 
+import hashlib
 from collections.abc import Iterable
 
 from aws_cdk import ArnFormat, Duration, Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
@@ -21,6 +23,7 @@ from lakekit.config.environment import Environment
 from lakekit.config.infrastructure.governance import Refresh
 
 MACHINE = "refresh_datasets"
+RULE = "refresh-"
 # QuickSight limits a dataset to 32 in 24 hours: then to try again does not help.
 BUSY = ["QuickSight.ThrottlingException", "QuickSight.InternalFailureException"]
 
@@ -35,27 +38,48 @@ class DatasetRefreshes(Construct):
         *,
         environment: Environment,
         log_key: kms.IKey,
-        dead_letters: sqs.IQueue,
+        dead_letters: sqs.Queue,
     ) -> None:
         super().__init__(scope, id)
         machine = self._machine(environment, log_key)
         role = service_role(self, "events_role", "events")
         machine.grant_start_execution(role)
-        for number, each in enumerate(environment.refreshes):
+        dead = self._allow_dead_letters(environment, dead_letters)
+        for each in environment.refreshes:
+            # A name that stays when others come or go.
+            own = hashlib.sha256(f"{each.table}/{each.dataset}".encode()).hexdigest()[:12]
             events.Rule(
                 self,
-                f"rule_{number}",
+                f"rule_{own}",
+                rule_name=environment.name(f"{RULE}{own}"),
                 description=f"{each.table} was loaded: QuickSight reads {each.dataset} again",
                 event_pattern=loaded(environment, each.table),
                 targets=[
                     targets.SfnStateMachine(
                         machine,
                         role=role,
-                        dead_letter_queue=dead_letters,
+                        dead_letter_queue=dead,
                         input=events.RuleTargetInput.from_object({"dataset": each.dataset}),
                     )
                 ],
             )
+
+    def _allow_dead_letters(self, environment: Environment, queue: sqs.Queue) -> sqs.IQueue:
+        """Let all rules send to the queue by one statement, as its policy may have twenty."""
+        rules = Stack.of(self).format_arn(
+            service="events", resource="rule", resource_name=environment.name(f"{RULE}*")
+        )
+        queue.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="RefreshesThatFailed",
+                principals=[iam.ServicePrincipal("events.amazonaws.com")],
+                actions=["sqs:SendMessage"],
+                resources=[queue.queue_arn],
+                conditions={"ArnLike": {"aws:SourceArn": rules}},
+            )
+        )
+        # By its ARN, or each rule would add a statement.
+        return sqs.Queue.from_queue_arn(self, "dead", queue.queue_arn)
 
     def _machine(self, environment: Environment, log_key: kms.IKey) -> sfn.StateMachine:
         stack, name = Stack.of(self), environment.name(MACHINE)

@@ -107,8 +107,8 @@ class Environment(Model):
     catalog_key: KeyArn | None = None
     lake_formation: LakeFormation | None = None
     audit: Audit | None = None
-    refreshes: Annotated[tuple[Refresh, ...], Field(max_length=50)] = ()
-    preparations: Annotated[tuple[Preparation, ...], Field(max_length=50)] = ()
+    refreshes: Annotated[tuple[Refresh, ...], Field(max_length=20)] = ()
+    preparations: Annotated[tuple[Preparation, ...], Field(max_length=20)] = ()
     log_days: LogDays = 30
     schedules: bool = True
     pause: Pause | None = None

@@ -4,7 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from aws_cdk import App, Stack
+from aws_cdk import Environment as Place
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sqs as sqs
+from aws_cdk.assertions import Template
 
+from cdk.constructs.refresh import DatasetRefreshes
+from lakekit.config.environment import Environment
+from tests.infra import limits
 from tests.infra.conftest import Stacks
 
 Json = dict[str, Any]
@@ -248,6 +256,22 @@ def test_quicksight_reads_a_dataset_again_after_each_load_of_its_table(prod: Sta
     assert "aws-sdk:quicksight:createIngestion" in definition
     [ingestions] = may["quicksight:CreateIngestion"]
     assert ":dataset/7f1f6b3c-customers/ingestion/*" in ingestions
+
+
+def test_twenty_datasets_stay_within_the_limits_of_a_policy() -> None:
+    refreshes = [{"table": f"t{n}", "dataset": f"{n}".zfill(36)} for n in range(20)]
+    environment = Environment.model_validate(
+        {"environment": "dev", "account": "1" * 12, "region": "eu-west-1", "refreshes": refreshes}
+    )
+    app = App(analytics_reporting=False)
+    stack = Stack(app, "stack", env=Place(account="1" * 12, region="eu-west-1"))
+    dead, key = sqs.Queue(stack, "queue", queue_name="dead"), kms.Key(stack, "key")
+
+    DatasetRefreshes(stack, "r", environment=environment, log_key=key, dead_letters=dead)
+
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::Events::Rule", 20)
+    assert limits.excesses([template]) == []
 
 
 def test_databrew_sees_the_landed_records_of_one_contract(dev: Stacks) -> None:

@@ -21,6 +21,8 @@ LARGEST_SKEW, NOTABLE_SKEW = 300, 30
 BOOTSTRAP, LEAST_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version", 6
 # What all functions reserve together, and what Lambda keeps for all others.
 RESERVED, UNRESERVED = 631, 100
+# More of it, for ShareTable.
+SHARING = 5
 CONNECT_SECONDS = 5
 
 
@@ -65,7 +67,8 @@ def concurrency(of: Account) -> Iterator[Answer]:
     """Whether Lambda's concurrency suffices for what functions reserve."""
     limit = of.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
     reserves = of.environment.functions.reserve_concurrency
-    wanted = RESERVED + UNRESERVED if reserves else UNRESERVED
+    own = RESERVED + (SHARING if of.environment.shares_tables else 0)
+    wanted = own + UNRESERVED if reserves else UNRESERVED
     if limit >= wanted:
         yield Answer("ok", "Lambda", f"{limit} concurrent executions, {wanted} are needed")
     else:

@@ -1,22 +1,45 @@
 """Who may read data and who hears of it: Lake Formation, audit, tools of analysts."""
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from lakekit.models import Fault, Model, Name
 
-PrincipalArn = Annotated[
-    str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]+$")
-]
-KeyArn = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/([0-9a-f-]{36}|mrk-[0-9a-f]{32})$"
-    ),
-]
-DatasetId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,255}$")]
+_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[A-Za-z0-9+=,.@_/-]+")
+_KEY = re.compile(
+    r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})"
+)
+_DATASET = re.compile(r"[A-Za-z0-9_-]{1,255}")
+A_ROLE = "arn:aws:iam::111111111111:role/analyst"
+A_KEY = "arn:aws:kms:eu-west-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
+
+
+def _check_principal(arn: str) -> str:
+    if not _PRINCIPAL.fullmatch(arn):
+        raise ValueError(f"'{arn}' is not the ARN of a role or user, such as {A_ROLE}")
+    return arn
+
+
+def _check_key(arn: str) -> str:
+    if not _KEY.fullmatch(arn):
+        raise ValueError(f"'{arn}' is not the ARN of a key of KMS, such as {A_KEY}")
+    return arn
+
+
+def _check_dataset(text: str) -> str:
+    if not _DATASET.fullmatch(text):
+        raise ValueError(
+            f"'{text}' is not the id of a dataset of QuickSight: letters, digits, _ and -"
+        )
+    return text
+
+
+PrincipalArn = Annotated[str, AfterValidator(_check_principal), Field(examples=[A_ROLE])]
+KeyArn = Annotated[str, AfterValidator(_check_key), Field(examples=[A_KEY])]
+DatasetId = Annotated[str, AfterValidator(_check_dataset)]
 Principals = Annotated[tuple[PrincipalArn, ...], Field(max_length=50)]
 
 
