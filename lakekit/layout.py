@@ -261,6 +261,11 @@ def quarantine_table(table: str) -> str:
     return f"{table}_quarantine"
 
 
+def current_view(table: str) -> str:
+    """Return the name of the view of a table's current rows."""
+    return f"{table}_current"
+
+
 def journal_table(table: str) -> str:
     """Return the name of the change journal: events that no version of the table records."""
     return f"{table}_journal"

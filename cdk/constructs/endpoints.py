@@ -9,6 +9,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from lakekit.config.environment import Environment
+
 # The prefix of an action, and the endpoint of its service.
 GATEWAY = {"s3": ec2.GatewayVpcEndpointAwsService.S3}
 INTERFACES = {
@@ -23,6 +25,8 @@ INTERFACES = {
 }
 # Only where the schedules of an environment are paused.
 PAUSE = {"scheduler": "scheduler"}
+# Only where something is done for readers after a load.
+SHARING = {"athena": "athena", "lakeformation": "lakeformation"}
 NO_ENDPOINT = {
     "ec2": "Lambda and Glue make network interfaces from outside, before anything runs",
     "iam": "a role is passed on in a call of EventBridge Scheduler, which looks at it",
@@ -31,9 +35,16 @@ NO_ENDPOINT = {
 }
 
 
-def interface_services(*, paused: bool) -> list[str]:
+def interface_services(environment: Environment) -> list[str]:
     """Return the services that need an endpoint of their own, by the names of endpoints."""
-    return sorted({**INTERFACES, **(PAUSE if paused else {})}.values())
+    wanted = {**INTERFACES}
+    if environment.pause:
+        wanted |= PAUSE
+    if environment.queries.views:
+        wanted["athena"] = SHARING["athena"]
+    if environment.lake_formation:
+        wanted["lakeformation"] = SHARING["lakeformation"]
+    return sorted(wanted.values())
 
 
 def add_endpoints(

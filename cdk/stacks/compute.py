@@ -22,11 +22,13 @@ from cdk.constructs.access import (
     grant_published,
 )
 from cdk.constructs.bundle import function_code, library
+from cdk.constructs.catalog import allow_catalog_key
 from cdk.constructs.configuration import Configuration
 from cdk.constructs.definitions import TOKENS, token
 from cdk.constructs.deployment import Deployment
 from cdk.constructs.failures import Failures
 from cdk.constructs.job_logs import JobLogs
+from cdk.constructs.lake_formation import Grants, allow_loaders, location_arn
 from cdk.constructs.machine import Machine
 from cdk.constructs.spark_job import JobPackages, JobSettings, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda, Work
@@ -63,6 +65,8 @@ STARTING: tuple[Step, ...] = (
 )
 # Who sends events of lineage.
 LINEAGE: tuple[Step, ...] = ("start_run", "complete_run", "record_failure")
+# Who reads tables' metadata by the catalog.
+CATALOG_READERS: tuple[Step, ...] = ("plan_tables", "complete_run", "sweep")
 LEASING: tuple[Step, ...] = (*STARTING, "claim_landings")
 EXTRAS = {"extract_pages": ("functions", "extract")}
 JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
@@ -139,11 +143,23 @@ class ComputeStack(Stack):
             if name not in ALONE:
                 job.role.add_to_policy(self._own_runs_statement(name))
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
+        self._govern()
         self.failures = Failures(self, "failures", environment=environment, key=storage.log_key)
         self.machines = self._machines()
         # A release that knows a new field is there before the files that have it.
         for each in (*self.functions.values(), *self.jobs.values()):
             self.configuration.parameter.node.add_dependency(each)
+
+    def _govern(self) -> None:
+        """Let who uses the catalog use its key, and be known to Lake Formation."""
+        writers = {name: job.role for name, job in self.jobs.items()}
+        readers = {step: self.functions[step].role for step in CATALOG_READERS}
+        for role in (*writers.values(), *readers.values()):
+            allow_catalog_key(role, self._environment)
+        if self._environment.lake_formation:
+            place = location_arn(self, self._storage.lake.bucket_name)
+            grants = Grants(Construct(self, "lake_formation"), self._environment)
+            allow_loaders(grants, location=place, writers=writers, readers=readers)
 
     def _machines(self) -> dict[str, Machine]:
         supply = self._supply()
@@ -274,7 +290,7 @@ class ComputeStack(Stack):
     def _grant_functions(self) -> None:
         storage = self._storage
         self._grant_secrets(self.functions["extract_pages"])
-        for step in ("plan_tables", "complete_run", "sweep"):
+        for step in CATALOG_READERS:
             self.functions[step].allow(storage.catalog_statement())
             grant_lake_metadata(storage.lake, self.functions[step].role)
         grant_published(storage.results, self.functions["complete_run"].role)

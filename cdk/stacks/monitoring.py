@@ -26,8 +26,10 @@ from constructs import Construct
 from cdk.constructs.alarms import PERIOD, WATCHED, Alarms
 from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import TOPIC
+from cdk.constructs.refresh import MACHINE
 from cdk.constructs.spending import Spending
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from cdk.stacks.orchestration import LOADED_DEAD
 from lakekit.config.environment import Environment
 
 NAMESPACE = "Lakekit"
@@ -36,7 +38,7 @@ WATCHED_METRICS = (
     "SourcesOverdue", "TablesStale", "LandingsPending", "OldestPendingSeconds", "LandingsBlocked",
 )  # fmt: skip
 # Functions that no state machine waits for: nothing else notices that they fail.
-BY_EVENTS = ("route_file", "sweep", "pause_schedules")
+BY_EVENTS = ("route_file", "sweep", "pause_schedules", "share_table")
 # The share of rejected records in one load above which somebody should look.
 MOST_QUARANTINED = 0.05
 # A dropped file that waits for longer has no one who lands it.
@@ -134,7 +136,8 @@ class MonitoringStack(Stack):
 
     def _machines(self) -> None:
         alarms = self._alarms
-        for name in TOKENS:
+        refreshes = (MACHINE,) if self._environment.refreshes else ()
+        for name in (*TOKENS, *refreshes):
             machine = sfn.StateMachine.from_state_machine_name(
                 self, name, self._environment.name(name)
             )
@@ -178,10 +181,22 @@ class MonitoringStack(Stack):
                 "schedules_dead", "schedules-dead", "holds starts of sources that failed"
             ),
         )
+        if self._environment.shares_tables or self._environment.refreshes:
+            self._facade.monitor_sqs_queue(
+                queue=self._queue(LOADED_DEAD),
+                human_readable_name=self._environment.name(LOADED_DEAD),
+                add_queue_max_size_alarm=alarms.messages(
+                    LOADED_DEAD, "loaded-dead", "holds loaded tables that readers do not see so"
+                ),
+            )
 
     def _functions(self) -> None:
         alarms = self._alarms
-        for step in (*FUNCTIONS, *(("pause_schedules",) if self._environment.pause else ())):
+        more = {
+            "pause_schedules": self._environment.pause is not None,
+            "share_table": self._environment.shares_tables,
+        }
+        for step in (*FUNCTIONS, *(step for step, wanted in more.items() if wanted)):
             name = self._environment.name(step)
             own: dict[str, Any] = {}
             if step in BY_EVENTS:

@@ -55,7 +55,7 @@ class NetworkStack(Stack):
         self._environment, self._network = environment, network
         deployed = [s for s in sources if s.is_deployed_to(environment.environment)]
         self._ports = sorted({HTTPS, *(p for each in deployed for p in source_ports(each))})
-        self._services = interface_services(paused=environment.pause is not None)
+        self._services = interface_services(environment)
         vpc: ec2.IVpc
         if network.vpc_id is None:
             vpc = own = self._make_vpc()

@@ -17,7 +17,11 @@ from cdk.constructs.bundle import function_code
 from cdk.constructs.inbox import Inbox, queue
 from cdk.constructs.inbox_stream import InboxStream
 from cdk.constructs.pause import WORK, PausedSchedules
+from cdk.constructs.preparation import Preparations
+from cdk.constructs.refresh import DatasetRefreshes
 from cdk.constructs.schedules import Schedules
+from cdk.constructs.sharing import WORK as SHARING
+from cdk.constructs.sharing import Sharing, sharing_variables
 from cdk.constructs.step_lambda import StepLambda
 from cdk.constructs.sweeper import Sweeper
 from cdk.stacks.compute import FUNCTIONS, ComputeStack, common_variables
@@ -25,6 +29,9 @@ from cdk.stacks.storage import StorageStack
 from lakekit.config.environment import Environment
 from lakekit.config.functions import Step
 from lakekit.config.source import Source
+
+# Holds what should have been done for readers, and was not.
+LOADED_DEAD = "loaded_dead"
 
 
 class OrchestrationStack(Stack):
@@ -78,6 +85,15 @@ class OrchestrationStack(Stack):
                 function=self._pausing(schedules, storage, compute),
                 schedules=schedules,
             )
+        self._share(environment, storage, compute)
+        if environment.preparations:
+            Preparations(
+                self,
+                "preparations",
+                environment=environment,
+                landing=storage.landing,
+                key=storage.key,
+            )
         Sweeper(
             self,
             "sweeper",
@@ -85,6 +101,44 @@ class OrchestrationStack(Stack):
             function=self._function(environment, "sweep"),
             dead_letters=unscheduled,
         )
+
+    def _share(
+        self, environment: Environment, storage: StorageStack, compute: ComputeStack
+    ) -> None:
+        """Do for readers what follows a load."""
+        if not (environment.shares_tables or environment.refreshes):
+            return
+        dead = queue(self, environment, LOADED_DEAD, days=14)
+        if environment.shares_tables:
+            function = StepLambda(
+                self,
+                "share_table",
+                deployment=compute.deployment,
+                code=function_code(self, compute.deployment.root, ("functions",)),
+                work=SHARING,
+                variables={
+                    **common_variables(environment, storage),
+                    **sharing_variables(environment),
+                    "LAKEKIT_CONFIG_PARAMETER": compute.configuration.name,
+                },
+            )
+            compute.configuration.grant_read(function.role)
+            Sharing(
+                self,
+                "sharing",
+                environment=environment,
+                storage=storage,
+                function=function,
+                dead_letters=dead,
+            )
+        if environment.refreshes:
+            DatasetRefreshes(
+                self,
+                "refreshes",
+                environment=environment,
+                log_key=storage.log_key,
+                dead_letters=dead,
+            )
 
     def _function(self, environment: Environment, step: Step) -> lambda_.IFunction:
         name = environment.name(step)

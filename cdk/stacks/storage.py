@@ -8,8 +8,10 @@ from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk.constructs.audit import AuditTrail
 from cdk.constructs.bucket import PrivateBucket, removal_policy
 from cdk.constructs.keys import EnvironmentKey, allow_logs, allow_publishers
+from cdk.constructs.lake_formation import ReadersOfLake
 from cdk.constructs.query import RESULT_DAYS, RESULTS, Workgroup
 from lakekit import layout
 from lakekit.config.environment import Environment
@@ -44,8 +46,26 @@ class StorageStack(Stack):
         self.results.expire(SPARK_EVENTS, environment.log_days)
         self.database = environment.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
-        self._catalog_database()
+        database = self._catalog_database()
         Workgroup(self, "queries", environment=environment, results=self.results, key=self.key)
+        if environment.lake_formation:
+            ReadersOfLake(
+                self,
+                "lake_formation",
+                environment=environment,
+                lake=self.lake,
+                key=self.key,
+                database=database,
+            )
+        if environment.audit:
+            AuditTrail(
+                self,
+                "audit",
+                environment=environment,
+                log_key=self.log_key,
+                logged_to=self.access_logs,
+                watched=(self.landing, self.lake),
+            )
 
     def catalog_statement(self, *, write: bool = False) -> iam.PolicyStatement:
         """Return the right to the catalog's database and its tables, and to nothing else."""
@@ -72,7 +92,7 @@ class StorageStack(Stack):
         self.landing.expire("inbox/", INBOX_DAYS)
         self.landing.expire(layout.index_prefix("routed"), ROUTED_DAYS)
 
-    def _catalog_database(self) -> None:
+    def _catalog_database(self) -> glue.CfnDatabase:
         database = glue.CfnDatabase(
             self,
             "database",
@@ -84,6 +104,7 @@ class StorageStack(Stack):
             ),
         )
         database.apply_removal_policy(removal_policy(self.environment_file))
+        return database
 
     def _catalog(self, actions: Iterable[str], *tables: str) -> iam.PolicyStatement:
         parts = [f"table/{self.database}/{table}" for table in tables]

@@ -38,6 +38,7 @@ class Settings(Model):
     table_metrics: whether each table has metrics of its own. load_jobs: the Glue jobs of a run.
     lineage: where events of OpenLineage go. results_bucket: where CompleteRun publishes its runs.
     schedule_group: the group of the sources' schedules.
+    access_tag, view_workgroup: of ShareTable, the LF-tag of columns and what makes views.
     config_parameter: the parameter that says where sources and contracts are.
     config: a folder of them instead, as the sandbox has it.
     base_urls: addresses that replace those of the sources, by source.
@@ -58,6 +59,8 @@ class Settings(Model):
     results_bucket: str = ""
     load_jobs: Json[tuple[str, ...]] = ()
     schedule_group: str = ""
+    access_tag: str = ""
+    view_workgroup: str = ""
     config_parameter: str = ""
     config: Path | None = None
     base_urls: Json[dict[str, str]] = Field(default_factory=dict)

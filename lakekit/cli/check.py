@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lakekit.config.deployment import (
     environment_faults,
+    missing_contract_faults,
     missing_source_faults,
     source_faults,
 )
@@ -99,6 +100,8 @@ def _place_faults(
     folder = file.absolute().parent
     if isinstance(document, Environment):
         yield from missing_source_faults(document, _sources(folder.with_name("sources")))
+        contracts = {each.stem for each in folder.with_name("contracts").glob("*.yaml")}
+        yield from missing_contract_faults(document, contracts)
         return
     if folder.name != f"{kind}s":
         return

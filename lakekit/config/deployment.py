@@ -1,11 +1,13 @@
 """What does not fit together between the sources and environments of a project."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path as FilePath
 
+from lakekit import layout
 from lakekit.config.environment import Environment, read_environments
 from lakekit.config.infrastructure.network import Network
-from lakekit.config.load import read_sources
+from lakekit.config.load import contract_names, read_sources
 from lakekit.config.schedule import is_time_zone
 from lakekit.config.source import Source
 from lakekit.errors import InvalidContractError, InvalidEnvironmentError
@@ -106,12 +108,41 @@ def missing_source_faults(environment: Environment, sources: Iterable[Source]) -
         (("streams", number, "source"), stream.source)
         for number, stream in enumerate(environment.streams)
     ]
+    wanted += [
+        (("preparations", number, "source"), each.source)
+        for number, each in enumerate(environment.preparations)
+    ]
     if environment.smoke:
         wanted.append((("smoke",), environment.smoke))
     for path, source in wanted:
         if source not in known:
             there = f"there are {', '.join(sorted(known))}" if known else "there is none"
             yield Fault(path, f"{name} has no source '{source}'; {there}")
+
+
+def missing_contract_faults(
+    environment: Environment, contracts: Collection[str]
+) -> Iterator[Fault]:
+    """Yield what an environment says of contracts that there are not, and names that are taken."""
+    wanted: list[tuple[Path, str]] = [
+        ((field, number, part), getattr(each, part))
+        for field, part in (
+            ("streams", "contract"), ("refreshes", "table"), ("preparations", "contract"),
+        )
+        for number, each in enumerate(getattr(environment, field))
+    ]  # fmt: skip
+    for path, name in wanted:
+        if name not in contracts:
+            close = get_close_matches(name, sorted(contracts), n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            yield Fault(path, f"there is no contract '{name}'{hint}")
+    taken = [each for each in sorted(contracts) if layout.current_view(each) in contracts]
+    for name in taken if environment.queries.views else ():
+        yield Fault(
+            ("queries", "views"),
+            f"the view of '{name}' would be called '{layout.current_view(name)}', as another "
+            "contract is; rename that contract, or leave views out",
+        )
 
 
 def load_deployment(config: FilePath) -> tuple[dict[str, Environment], tuple[Source, ...]]:
@@ -124,12 +155,14 @@ def load_deployment(config: FilePath) -> tuple[dict[str, Environment], tuple[Sou
     environments = read_environments(config / "environments")
     if clashes := environment_faults(environments.values()):
         raise InvalidEnvironmentError(_lines(clashes))
-    sources = read_sources(config)
+    sources, contracts = read_sources(config), contract_names(config)
     if missing := [
         (name, fault)
         for name, each in environments.items()
-        for fault in missing_source_faults(each, sources)
-    ]:
+        for fault in (
+            *missing_source_faults(each, sources), *missing_contract_faults(each, contracts),
+        )
+    ]:  # fmt: skip
         raise InvalidEnvironmentError(_lines(missing))
     faults = [
         (source.source, fault)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    Field,
     StringConstraints,
     ValidationError,
     field_validator,
@@ -17,6 +18,15 @@ from pydantic import (
 from lakekit.config.addresses import Lineage
 from lakekit.config.functions import Functions
 from lakekit.config.infrastructure.delivery import Delivery
+from lakekit.config.infrastructure.governance import (
+    Audit,
+    KeyArn,
+    LakeFormation,
+    Preparation,
+    Refresh,
+    reader_faults,
+    tool_faults,
+)
 from lakekit.config.infrastructure.network import Network, parse_network, zone_faults
 from lakekit.config.infrastructure.regions import Region
 from lakekit.config.infrastructure.streams import NAME_LENGTH, Stream
@@ -79,7 +89,8 @@ class Environment(Model):
     production: by its name, unless it is said. log_days: how long logs are kept, those of access
     to the buckets too. lineage: where events of OpenLineage go. permissions_boundary: the name of
     a policy that bounds every role. network: none, vpc, or what it is like. smoke: the source that
-    is loaded to try a release.
+    is loaded to try a release. catalog_key: with which the account encrypts the catalog, if it is
+    not AWS's own key. refreshes, preparations: of QuickSight and DataBrew.
     """
 
     environment: EnvironmentName
@@ -93,6 +104,11 @@ class Environment(Model):
     functions: Functions = Functions()
     jobs: Jobs = Jobs()
     streams: tuple[Stream, ...] = ()
+    catalog_key: KeyArn | None = None
+    lake_formation: LakeFormation | None = None
+    audit: Audit | None = None
+    refreshes: Annotated[tuple[Refresh, ...], Field(max_length=20)] = ()
+    preparations: Annotated[tuple[Preparation, ...], Field(max_length=20)] = ()
     log_days: LogDays = 30
     schedules: bool = True
     pause: Pause | None = None
@@ -155,6 +171,16 @@ class Environment(Model):
     def parameter(self, part: str) -> str:
         """Return the name of a parameter in Systems Manager."""
         return f"/{self.prefix}/{self.environment}/{part}"
+
+    @property
+    def access_tag(self) -> str | None:
+        """The key of the LF-tag that says who may read a column."""
+        return self.name("access") if self.lake_formation else None
+
+    @property
+    def shares_tables(self) -> bool:
+        """Whether something is done for readers after each load of a table."""
+        return self.lake_formation is not None or self.queries.views
 
     @property
     def secrets(self) -> str:
@@ -255,6 +281,9 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
 def _infrastructure_faults(environment: Environment) -> Iterator[Fault]:
     if environment.network:
         yield from zone_faults(environment.network, environment.region)
+    readers, key = environment.lake_formation, environment.catalog_key
+    yield from reader_faults(readers, key, environment.account, environment.region)
+    yield from tool_faults(environment.refreshes, environment.preparations)
     contracts = [stream.contract for stream in environment.streams]
     for number, contract in enumerate(contracts):
         name, place = environment.name(contract), ("streams", number, "contract")

@@ -9,6 +9,7 @@ from lakekit.models import Model
 Step = Literal[
     "start_run", "extract_pages", "claim_landings", "validate_landing", "plan_tables",
     "complete_run", "record_failure", "start_pending", "route_file", "sweep", "pause_schedules",
+    "share_table",
 ]  # fmt: skip
 Megabytes = Annotated[int, Field(ge=128, le=10_240)]
 # 1,769 MB are one whole core: a validation has nothing to do but compute. Those of 1,024 MB read
@@ -25,6 +26,7 @@ MEMORY_MB: dict[Step, int] = {
     "route_file": 1024,
     "sweep": 1024,
     "pause_schedules": 256,
+    "share_table": 256,
 }
 
 

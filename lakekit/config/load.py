@@ -66,6 +66,11 @@ def read_tables(folder: Traversable, sources: Collection[str]) -> dict[str, tupl
     }
 
 
+def contract_names(folder: Traversable) -> list[str]:
+    """Return the names of all contracts: those of their files."""
+    return [file.name.removesuffix(".yaml") for file in _yaml_files(folder, "contracts")]
+
+
 def check_contracts(folder: Traversable, source: str | None = None) -> None:
     """Read all contracts, and check their parents, sources, and what only a parser of SQL can.
 

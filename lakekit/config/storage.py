@@ -46,6 +46,10 @@ class Storage(Model):
 
 
 class Queries(Model):
-    """Queries of people in Athena; one that reads more is cancelled."""
+    """Queries of people in Athena; one that reads more than the limit is cancelled.
+
+    views: whether each table has the view `{table}_current`, of what is valid now.
+    """
 
     scan_limit_gb: Annotated[int, Field(ge=1, le=100_000)] = 100
+    views: bool = False

@@ -42,12 +42,14 @@ RESERVED = {
 class Column(Model):
     """One column; `type` is any Spark SQL DDL type.
 
-    from_: the field of a record that it is read from, if that has another name.
+    from_: the field of a record that it is read from, if that has another name. sensitive: whether
+    it is hidden from analysts.
     """
 
     name: ColumnName
     type: str
     required: bool = False
+    sensitive: bool = False
     description: str = ""
     renamed_from: ColumnName | None = None
     from_: FieldPath | None = Field(default=None, alias="from")

@@ -21,6 +21,12 @@ _WIDER = {
     "tinyint": ("smallint", "int", "bigint"), "smallint": ("int", "bigint"), "int": ("bigint",),
     "float": ("double",),
 }  # fmt: skip
+# How Athena calls the types of Iceberg, which has no smaller integers.
+_ATHENA = {
+    "string": "varchar", "tinyint": "integer", "smallint": "integer", "int": "integer",
+    "float": "real", "timestamp": "timestamp(6) with time zone", "timestamp_ntz": "timestamp(6)",
+    "binary": "varbinary",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,25 @@ def can_widen(old: SqlType, new: SqlType) -> bool:
     if old.name == new.name == "decimal":
         return old.scale == new.scale and old.precision <= new.precision
     return old == new or new.name in _WIDER.get(old.name, ())
+
+
+def athena_type(kind: SqlType) -> str:
+    """Return the type by which Athena shows a column.
+
+    Example:
+        >>> athena_type(parse_type("map<string,struct<a:int,b:decimal(9,2)>>"))
+        'map(varchar, row(a integer, b decimal(9,2)))'
+    """
+    if kind.name == "struct":
+        parts = (f"{_athena_name(name)} {athena_type(part)}" for name, part in kind.fields)
+        return f"row({', '.join(parts)})"
+    if kind.fields:
+        return f"{kind.name}({', '.join(athena_type(part) for _, part in kind.fields)})"
+    return _ATHENA.get(kind.name, str(kind))
+
+
+def _athena_name(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))
 
 
 def _quoted(name: str) -> str:

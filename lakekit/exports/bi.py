@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from lakekit.config.environment import Environment
 from lakekit.contract.contract import Contract
-from lakekit.contract.sqltypes import SqlType
-from lakekit.exports.columns import athena_type, columns_of
+from lakekit.contract.sqltypes import SqlType, athena_type
+from lakekit.exports.columns import columns_of
 from lakekit.sql import queries
 from lakekit.sql.tables import marks
 

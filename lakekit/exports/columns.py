@@ -1,4 +1,4 @@
-"""The columns of a table as its readers see them, with Athena's types."""
+"""The columns of a table as its readers see them."""
 
 import re
 from collections.abc import Iterator
@@ -8,12 +8,6 @@ from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import SqlType, parse_type
 from lakekit.sql.tables import control_ddl
 
-# Of Iceberg, which has no smaller integers.
-_NAMES = {
-    "string": "varchar", "tinyint": "integer", "smallint": "integer", "int": "integer",
-    "float": "real", "timestamp": "timestamp(6) with time zone", "timestamp_ntz": "timestamp(6)",
-    "binary": "varbinary",
-}  # fmt: skip
 _DDL = re.compile(r"(?P<type>\S+)(?: COMMENT '(?P<comment>.*)')?")
 
 
@@ -36,17 +30,3 @@ def columns_of(contract: Contract) -> Iterator[ReadColumn]:
         assert found  # noqa: S101  DDL of our own
         never = name in ("_ingested_at", "_is_current", "_valid_from")
         yield ReadColumn(name, parse_type(found["type"]), found["comment"] or "", never)
-
-
-def athena_type(kind: SqlType) -> str:
-    """Return the type by which Athena shows a column.
-
-    Example:
-        >>> athena_type(parse_type("map<string,struct<a:int,b:decimal(9,2)>>"))
-        'map(varchar, row(a integer, b decimal(9,2)))'
-    """
-    if kind.name == "struct":
-        return f"row({', '.join(f'{name} {athena_type(part)}' for name, part in kind.fields)})"
-    if kind.fields:
-        return f"{kind.name}({', '.join(athena_type(part) for _, part in kind.fields)})"
-    return _NAMES.get(kind.name, str(kind))

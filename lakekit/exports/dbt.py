@@ -14,7 +14,8 @@ from lakekit.config.firings import previous_firing
 from lakekit.config.schedule import Schedule
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
-from lakekit.exports.columns import ReadColumn, athena_type, columns_of
+from lakekit.contract.sqltypes import athena_type
+from lakekit.exports.columns import ReadColumn, columns_of
 
 Json = dict[str, Any]
 _CATALOG = "awsdatacatalog"

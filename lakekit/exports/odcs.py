@@ -16,6 +16,8 @@ API_VERSION = "v3.1.0"
 # The custom property with the sections that the standard does not have.
 OWN = "lakekit"
 OWN_SECTIONS = ("source", "endpoint", "history", "quality", "table", "maintenance", "files")
+# The standard takes any word.
+SENSITIVE = "sensitive"
 _LOGICAL = {
     "string": "string", "binary": "string", "boolean": "boolean", "tinyint": "integer",
     "smallint": "integer", "int": "integer", "bigint": "integer", "float": "number",
@@ -84,6 +86,8 @@ def _property(contract: Contract, column: Column) -> Json:
         found["primaryKeyPosition"] = contract.keys.index(column.name) + 1
     if column.required:
         found["required"] = True
+    if column.sensitive:
+        found["classification"] = SENSITIVE
     if column.description:
         found["description"] = column.description
     if custom := [*_custom(column)]:

@@ -9,7 +9,7 @@ from lakekit.contract.checked import CheckedContract
 from lakekit.contract.contract import RESERVED, Contract
 from lakekit.errors import InvalidContractError
 from lakekit.exports.dbt import dump
-from lakekit.exports.odcs import OWN, OWN_SECTIONS
+from lakekit.exports.odcs import OWN, OWN_SECTIONS, SENSITIVE
 from lakekit.exports.odcs_types import ddl_type
 from lakekit.models import parse_yaml
 
@@ -174,7 +174,8 @@ def _column(each: Json, table: str, notes: list[str]) -> dict[str, Any] | None:
     if name.lower() in RESERVED or name.startswith("__"):
         notes.append(f"{path}: left out, as the name is that of a control column of Lakekit")
         return None
-    notes += _left(each, _PROPERTY, f"{path}.")
+    is_sensitive = each.get("classification") == SENSITIVE
+    notes += _left(each, _PROPERTY | ({"classification"} if is_sensitive else set()), f"{path}.")
     if each.get("physicalName") not in (None, original):
         notes.append(f"{path}.physicalName: {each['physicalName']} (the column has the name)")
     column: dict[str, Any] = {"name": name, "type": ddl_type(each, path, notes)}
@@ -190,6 +191,8 @@ def _column(each: Json, table: str, notes: list[str]) -> dict[str, Any] | None:
     notes += [f"{path}.customProperties.{other}" for other in custom]
     if each.get("required") is True:
         column["required"] = True
+    if is_sensitive:
+        column["sensitive"] = True
     if each.get("description"):
         column["description"] = str(each["description"])
     return column

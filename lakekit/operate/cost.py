@@ -39,6 +39,8 @@ TABLE_GROWTH = 1.5
 # Interface endpoints of a network that is made, and one more for a pause.
 ENDPOINTS, PAUSE_ENDPOINTS = 8, 1
 KEYS, ALARMS, DASHBOARDS, OWN_METRICS, TABLE_METRICS = 2, 31, 1, 18, 13
+# More of them: the key of the audit; alarms of ShareTable, of refreshes, and of what both leave.
+AUDIT_KEYS, SHARING_ALARMS, REFRESH_ALARMS, LOADED_ALARMS = 1, 2, 4, 1
 
 
 class SourceCost(Model):
@@ -192,8 +194,8 @@ def _fixed(environment: Environment, sources: Iterable[Source], tables: int) -> 
     metrics = OWN_METRICS + (tables * TABLE_METRICS if environment.table_metrics else 0)
     sweep = environment.functions.memory_of("sweep") / 1024 * STEP_SECONDS
     return (
-        KEYS * prices.KMS_KEY
-        + ALARMS * prices.ALARM
+        keys_of(environment) * prices.KMS_KEY
+        + alarms_of(environment) * prices.ALARM
         + DASHBOARDS * prices.DASHBOARD
         + metrics * prices.METRIC
         + len(secrets) * prices.SECRET
@@ -209,6 +211,24 @@ def _network(environment: Environment) -> float:
         return 0
     return prices.network_cost(
         nat_gateways=network.zone_count if environment.is_production else 1,
-        endpoints=ENDPOINTS + (PAUSE_ENDPOINTS if environment.pause else 0),
+        endpoints=endpoints_of(environment),
         zones=network.zone_count,
     )
+
+
+def keys_of(environment: Environment) -> int:
+    """Return how many keys an environment has."""
+    return KEYS + (AUDIT_KEYS if environment.audit else 0)
+
+
+def alarms_of(environment: Environment) -> int:
+    """Return how many alarms an environment has, at least."""
+    sharing = SHARING_ALARMS if environment.shares_tables else 0
+    refreshing = REFRESH_ALARMS if environment.refreshes else 0
+    return ALARMS + sharing + refreshing + (LOADED_ALARMS if sharing or refreshing else 0)
+
+
+def endpoints_of(environment: Environment) -> int:
+    """Return how many interface endpoints a network has that is made."""
+    governed = (environment.queries.views, environment.lake_formation is not None)
+    return ENDPOINTS + (PAUSE_ENDPOINTS if environment.pause else 0) + sum(governed)

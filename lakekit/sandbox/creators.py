@@ -23,14 +23,26 @@ class Created:
 
 # Moto does not check who calls, and has no metrics that an alarm could watch; policies that
 # require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
-# Nothing here costs anything, so that no budget is needed.
+# Nothing here costs anything, so that no budget is needed. Who reads the tables on this machine may
+# read its disk, and nobody but its user does.
 NOT_ENFORCED = {
     "AWS::Budgets::Budget",
     "AWS::CE::AnomalyMonitor",
     "AWS::CE::AnomalySubscription",
     "AWS::CDK::Metadata",
+    "AWS::CloudTrail::Trail",
     "AWS::CloudWatch::Alarm",
+    "AWS::Config::ConfigRule",
+    "AWS::Config::ConfigurationRecorder",
+    "AWS::Config::DeliveryChannel",
+    "AWS::DataBrew::Dataset",
+    "AWS::DataBrew::Project",
+    "AWS::DataBrew::Recipe",
     "AWS::IAM::Policy",
+    "AWS::LakeFormation::PrincipalPermissions",
+    "AWS::LakeFormation::Resource",
+    "AWS::LakeFormation::Tag",
+    "AWS::LakeFormation::TagAssociation",
     "AWS::Lambda::Permission",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::TopicPolicy",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
+from lakekit import layout
 from lakekit.batch import naive_utc
 from lakekit.errors import InvalidStepInputError
 from lakekit.sql.identifiers import quote
@@ -16,9 +17,14 @@ Dialect = Literal["spark", "athena", "duckdb"]
 Time = datetime | str
 
 
-def current_rows(table: str, *, marked: bool = False, dialect: Dialect = "spark") -> str:
-    """Return the query of the rows that are valid now."""
-    lines = [f"SELECT * FROM {_table(table, dialect)}", f"WHERE _is_current{_not_deleted(marked)}"]
+def current_rows(
+    table: str, *, marked: bool = False, dialect: Dialect = "spark", select: str = "*"
+) -> str:
+    """Return the query of the rows that are valid now; `select` are their columns, as SQL."""
+    lines = [
+        f"SELECT {select} FROM {_table(table, dialect)}",
+        f"WHERE _is_current{_not_deleted(marked)}",
+    ]
     return "\n".join(lines)
 
 
@@ -133,14 +139,16 @@ def temporal_join(
     )
 
 
-def current_view(table: str, *, marked: bool = False, dialect: Dialect = "spark") -> str:
-    """Return the DDL of `{table}_current`.
+def current_view(
+    table: str, *, marked: bool = False, dialect: Dialect = "spark", select: str = "*"
+) -> str:
+    """Return the DDL of `{table}_current`; see `current_rows`.
 
     For a session in Spark: Iceberg has no views in the Glue Data Catalog. Athena keeps it.
     """
     kind = "TEMPORARY VIEW" if dialect == "spark" else "VIEW"
-    name = f"{table.rpartition('.')[2]}_current" if dialect == "spark" else f"{table}_current"
-    query = current_rows(table, marked=marked, dialect=dialect)
+    name = layout.current_view(table.rpartition(".")[2] if dialect == "spark" else table)
+    query = current_rows(table, marked=marked, dialect=dialect, select=select)
     return f"CREATE OR REPLACE {kind} {_table(name, dialect)} AS\n{query}"
 
 

@@ -230,6 +230,22 @@ class PauseSchedulesResult(StepModel):
     switched: int
 
 
+class ShareTable(StepModel):
+    """Show a table that was loaded to those who may read it."""
+
+    database: str
+    source: Name
+    table: Name
+
+
+class ShareTableResult(StepModel):
+    """How many columns were opened and closed, and whether the view was made."""
+
+    opened: int = 0
+    closed: int = 0
+    view_made: bool = False
+
+
 class RouteFile(StepModel):
     """A file that arrived in the inbox; `etag` and `version` distinguish its contents."""
 

@@ -1,1 +1,1 @@
-"""What an environment looks like between its runs: what is late, what waits, what rests."""
+"""What an environment looks like between its runs: what is late, waits, rests, is shared."""

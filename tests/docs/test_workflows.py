@@ -160,10 +160,12 @@ def test_the_cdk_cli_has_one_version_which_the_page_names() -> None:
 
 def test_the_page_has_the_costs_of_the_price_file() -> None:
     from cdk.constructs.endpoints import interface_services  # noqa: PLC0415
+    from lakekit.config.environment import Environment  # noqa: PLC0415
     from lakekit.config.prices import network_cost  # noqa: PLC0415
 
     page = (ROOT / "docs/deploy.md").read_text()
-    endpoints = len(interface_services(paused=False))
+    plain = Environment(environment="dev", account="1" * 12, region="us-east-1")
+    endpoints = len(interface_services(plain))
     for gateways, zones in ((1, 2), (2, 2), (3, 3)):
         cost = network_cost(gateways, endpoints, zones)
         assert f"| {gateways} | {endpoints} in {zones} zones | {cost:.0f} |" in page

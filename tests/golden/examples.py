@@ -91,7 +91,7 @@ endpoint:
 schema:
   - {name: id, type: bigint, required: true, description: Its number}
   - {name: at, type: timestamp, from: $.meta.at}
-  - {name: state, type: string, renamed_from: status}
+  - {name: state, type: string, renamed_from: status, sensitive: true}
   - {name: op, type: string, from: Op}
 history:
   keys: [id]

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
+from lakekit.config.environment import load_environment
 from lakekit.operate import cost
-from tests.infra.conftest import Stacks
+from tests.infra.conftest import PROJECT, Stacks
 
 Json = dict[str, Any]
 
@@ -115,12 +116,13 @@ def test_without_a_pause_nothing_may_switch_schedules(environments: dict[str, St
 def test_what_is_due_without_a_run_is_counted_as_it_is_deployed(
     environments: dict[str, Stacks],
 ) -> None:
+    prod = load_environment("prod", folder=PROJECT / "config/environments")
     counted = {
-        "AWS::CloudWatch::Alarm": cost.ALARMS,
+        "AWS::CloudWatch::Alarm": cost.alarms_of(prod),
         "AWS::CloudWatch::Dashboard": cost.DASHBOARDS,
-        "AWS::KMS::Key": cost.KEYS,
+        "AWS::KMS::Key": cost.keys_of(prod),
         # One of them is the gateway of S3, which costs nothing.
-        "AWS::EC2::VPCEndpoint": cost.ENDPOINTS + 1,
+        "AWS::EC2::VPCEndpoint": cost.endpoints_of(prod) + 1,
     }
 
     for kind, number in counted.items():

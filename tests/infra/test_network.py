@@ -12,7 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
 from cdk.constructs.acls import ranges
-from cdk.constructs.endpoints import GATEWAY, INTERFACES, NO_ENDPOINT, PAUSE
+from cdk.constructs.endpoints import GATEWAY, INTERFACES, NO_ENDPOINT, PAUSE, SHARING
 from cdk.stacks.network import NetworkStack
 from lakekit.config.environment import Environment
 from lakekit.config.source import load_source
@@ -94,14 +94,15 @@ def inner_roles(stacks: Stacks) -> Iterator[tuple[str, str]]:
 def test_each_service_that_a_role_may_call_has_an_endpoint_or_a_reason(
     environments: dict[str, Stacks],
 ) -> None:
-    """Staging pauses its schedules: together the environments have every role that there is."""
+    """Staging has a pause, prod has readers: together they have every role that there is."""
     called = {
         action.partition(":")[0] for stacks in environments.values()
         for _, action in inner_roles(stacks)
     }  # fmt: skip
 
-    assert called == GATEWAY.keys() | INTERFACES.keys() | PAUSE.keys() | NO_ENDPOINT.keys()
-    assert not NO_ENDPOINT.keys() & (GATEWAY.keys() | INTERFACES.keys() | PAUSE.keys())
+    ways = GATEWAY.keys() | INTERFACES.keys() | PAUSE.keys() | SHARING.keys()
+    assert called == ways | NO_ENDPOINT.keys()
+    assert not NO_ENDPOINT.keys() & ways
     assert all(len(reason) > 40 for reason in NO_ENDPOINT.values())
 
 
@@ -110,7 +111,7 @@ def test_endpoints_are_those_of_the_services_that_are_called(prod: Stacks, small
         names = [each["ServiceName"] for each in properties(template, "AWS::EC2::VPCEndpoint")]
         return {json.dumps(name).rpartition(".")[2].strip('"]}') for name in names}
 
-    assert services(prod["network"]) == {*INTERFACES.values(), "s3"}
+    assert services(prod["network"]) == {*INTERFACES.values(), *SHARING.values(), "s3"}
     assert services(small) == {*INTERFACES.values(), *PAUSE.values(), "s3"}
 
 

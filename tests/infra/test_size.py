@@ -16,7 +16,14 @@ SOURCES, TABLES = 200, 1_000
 BASE = 'account: "111111111111"\nregion: ap-southeast-2\nprefix: alongprefix\n'
 ENVIRONMENT = "along-environme"
 # As prod has them.
-OWN = "notify: [a@example.org, b@example.org]\nnetwork: vpc\n"
+OWN = (
+    "notify: [a@example.org, b@example.org]\nnetwork: vpc\nqueries: {views: true}\n"
+    "lake_formation: {analysts: ['arn:aws:iam::111111111111:role/a'], "
+    "auditors: ['arn:aws:iam::111111111111:role/b']}\naudit: {config: recorder}\n"
+    "catalog_key: arn:aws:kms:ap-southeast-2:111111111111:key/"
+    "01234567-89ab-cdef-0123-456789abcdef\n"
+    f"refreshes: [{{table: {'table_0000_'.ljust(63, 'x')}, dataset: d}}]\n"
+)
 REST = """
 auth: {{type: bearer, secret: "alongprefix/{{environment}}/{name}"}}
 schedule: {{expression: "cron({minute} 6 * * ? *)", time_zone: Europe/London}}
@@ -76,7 +83,7 @@ def test_no_policy_grows_with_the_number_of_sources(
             for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         )
 
-    # Both have addresses for notices, and a network.
+    # Both have addresses for notices, a network, and readers.
     assert policies(large) == policies(environments["prod"])
 
 

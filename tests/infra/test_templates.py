@@ -158,4 +158,4 @@ def test_no_two_environments_share_a_name(environments: dict[str, Stacks]) -> No
         for bucket in stacks["storage"].find_resources("AWS::S3::Bucket").values()
     ]
 
-    assert len(set(buckets)) == len(buckets) == 12
+    assert len(set(buckets)) == len(buckets) == 13

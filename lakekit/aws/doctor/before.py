@@ -21,6 +21,8 @@ LARGEST_SKEW, NOTABLE_SKEW = 300, 30
 BOOTSTRAP, LEAST_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version", 6
 # What all functions reserve together, and what Lambda keeps for all others.
 RESERVED, UNRESERVED = 631, 100
+# More of it, for ShareTable.
+SHARING = 5
 CONNECT_SECONDS = 5
 
 
@@ -65,28 +67,13 @@ def concurrency(of: Account) -> Iterator[Answer]:
     """Whether Lambda's concurrency suffices for what functions reserve."""
     limit = of.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
     reserves = of.environment.functions.reserve_concurrency
-    wanted = RESERVED + UNRESERVED if reserves else UNRESERVED
+    own = RESERVED + (SHARING if of.environment.shares_tables else 0)
+    wanted = own + UNRESERVED if reserves else UNRESERVED
     if limit >= wanted:
         yield Answer("ok", "Lambda", f"{limit} concurrent executions, {wanted} are needed")
     else:
         text = f"{limit} concurrent executions, and {wanted} are needed; ask for a higher quota"
         yield Answer("failed", "Lambda", text)
-
-
-def lake_formation(of: Account) -> Iterator[Answer]:
-    """Whether IAM alone decides about new databases and tables, as Lakekit's roles expect."""
-    settings = of.client("lakeformation").get_data_lake_settings()["DataLakeSettings"]
-    for what in ("Database", "Table"):
-        found = settings.get(f"Create{what}DefaultPermissions", [])
-        principals = [each["Principal"]["DataLakePrincipalIdentifier"] for each in found]
-        if "IAM_ALLOWED_PRINCIPALS" in principals:
-            yield Answer("ok", f"new {what.lower()}s", "IAM decides")
-        else:
-            text = (
-                "Lake Formation decides: the jobs' roles need its grants, and may read nothing "
-                "without them"
-            )
-            yield Answer("warning", f"new {what.lower()}s", text)
 
 
 def secrets(of: Account) -> Iterator[Answer]:
@@ -153,7 +140,6 @@ CHECKS = (
     Check("clock", "how far this machine's clock is from that of AWS", clock),
     Check("bootstrap", "whether the CDK may deploy into the account and the region", bootstrap),
     Check("concurrency", "whether Lambda's quota suffices", concurrency),
-    Check("lake formation", "who decides about new databases and tables", lake_formation),
     Check("secrets", "whether each secret of a source is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
 )

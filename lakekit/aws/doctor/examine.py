@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from lakekit.aws.doctor import after, before
+from lakekit.aws.doctor import after, before, governance
 from lakekit.aws.doctor.check import Account, State
 from lakekit.models import Model
 
-CHECKS = (*before.CHECKS, *after.CHECKS)
+CHECKS = (*before.CHECKS, *governance.CHECKS, *after.CHECKS)
 
 
 class Finding(Model):

@@ -1,1 +1,1 @@
-"""What an environment is built in and how it gets there: region, network, streams, delivery."""
+"""What an environment is built in, how it gets there, and who reads it: network to governance."""

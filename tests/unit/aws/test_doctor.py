@@ -16,13 +16,14 @@ from lakekit.aws.doctor.after import CHECKS as AFTER
 from lakekit.aws.doctor.before import CHECKS as BEFORE
 from lakekit.aws.doctor.check import Account, Answer
 from lakekit.aws.doctor.examine import examine, unasked
+from lakekit.aws.doctor.governance import CHECKS as GOVERNANCE
 from lakekit.config.environment import Environment
 from lakekit.config.source import Source
 from tests.docs.pages import ROOT
 
 ACCOUNT, REGION = "123456789012", "eu-west-1"
 NAME = "lakekit/dev/shop"
-CHECKS = {each.name: each for each in (*BEFORE, *AFTER)}
+CHECKS = {each.name: each for each in (*BEFORE, *GOVERNANCE, *AFTER)}
 ENVIRONMENT = Environment(
     environment="dev", account=ACCOUNT, region=REGION, notify=("a@example.org", "b@example.org")
 )

@@ -33,7 +33,8 @@ TYPES = st.recursive(
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("C",)), max_size=20)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 COLUMNS = st.lists(
-    st.tuples(NAMES, TYPES, st.booleans(), TEXTS, st.one_of(st.none(), st.just("$.a['b c']"))),
+    st.tuples(NAMES, TYPES, st.booleans(), st.booleans(), TEXTS,
+              st.one_of(st.none(), st.just("$.a['b c']"))),
     max_size=5, unique_by=lambda each: each[0],
 )  # fmt: skip
 
@@ -41,10 +42,11 @@ COLUMNS = st.lists(
 @st.composite
 def contracts(draw: st.DrawFn) -> Contract:
     columns = [
-        {"name": f"c_{name}", "type": kind, "required": required, "description": text}
+        {"name": f"c_{name}", "type": kind, "required": required, "sensitive": sensitive,
+         "description": text}
         | ({"from": way} if way else {})
-        for name, kind, required, text, way in draw(COLUMNS)
-    ]
+        for name, kind, required, sensitive, text, way in draw(COLUMNS)
+    ]  # fmt: skip
     keys = draw(st.permutations(["id", "region"]))[: draw(st.integers(1, 2))]
     return Contract.model_validate(
         {

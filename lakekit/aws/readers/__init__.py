@@ -1,0 +1,1 @@
+"""What readers of tables meet: tags of Lake Formation, views of Athena."""
