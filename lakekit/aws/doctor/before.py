@@ -1,6 +1,5 @@
 """What must be there before the first deployment."""
 
-import json
 import socket
 import ssl
 from collections.abc import Iterator
@@ -137,15 +136,11 @@ def _secret(subject: str, secret: Secret, text: str | None) -> Answer:
         return Answer("failed", subject, "there is no such secret; create it")
     if not text:
         return Answer("failed", subject, "has no text")
-    if not secret.field:
-        return Answer("ok", subject, "has a text")
     try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if isinstance(value, dict) and isinstance(value.get(secret.field), str):
-        return Answer("ok", subject, "has a text in this field")
-    return Answer("failed", subject, f"is no JSON object with a text in the field {secret.field}")
+        secret.value_in(text)
+    except ValueError as error:
+        return Answer("failed", subject, str(error))
+    return Answer("ok", subject, "has a value")
 
 
 CHECKS = (

@@ -109,7 +109,9 @@ def test_functions_that_reserve_need_a_larger_quota() -> None:
         (None, None, "failed"),
         ("abc", None, "ok"),
         ('{"token": "abc"}', "token", "ok"),
-        ('{"token": 5}', "token", "failed"),
+        ('{"token": 5}', "token", "ok"),
+        ('{"token": true}', "token", "failed"),
+        ('{"token": ""}', "token", "failed"),
         ("abc", "token", "failed"),
     ],
 )
