@@ -5,11 +5,15 @@ import re
 from typing import Any
 
 import pytest
+from aws_cdk import App
+from aws_cdk import Environment as Place
+from aws_cdk.assertions import Template
 
 from cdk.constructs.keys import PUBLISHERS
 from cdk.stacks.compute import FUNCTIONS
-from cdk.stacks.monitoring import WATCHED_METRICS
+from cdk.stacks.monitoring import WATCHED_METRICS, MonitoringStack
 from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
+from lakekit.config.environment import Environment
 from tests.infra.conftest import ROOT, Stacks
 
 Json = dict[str, Any]
@@ -36,7 +40,21 @@ WAYS = {
     "functions are throttled": "complete_run_throttled",
     "what looks after all this fails": "sweep_failed",
     "what looks after all this is not called": "sweep_silent",
+    "nobody hears of it": "notices_dead",
 }
+
+
+@pytest.fixture(scope="module")
+def streams() -> Stacks:
+    """The monitoring alone, of an environment with a stream."""
+    environment = Environment.model_validate(
+        {"environment": "dev", "account": "1" * 12, "region": "eu-west-1",
+         "streams": [{"source": "shop", "contract": "orders"}]}
+    )  # fmt: skip
+    place = Place(account=environment.account, region=environment.region)
+    app = App(analytics_reporting=False)
+    stack = MonitoringStack(app, "monitoring", environment=environment, env=place)
+    return {"monitoring": Template.from_stack(stack)}
 
 
 def alarms(stacks: Stacks) -> dict[str, Json]:
@@ -54,6 +72,40 @@ def test_each_way_in_which_data_stops_has_an_alarm(stacks: Stacks) -> None:
     assert set(WAYS.values()) <= alarms(stacks).keys()
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("AWS::SQS::Queue", "QueueName"), ("AWS::StepFunctions::StateMachine", "StateMachineName"),
+     ("AWS::Lambda::Function", "FunctionName")],
+)  # fmt: skip
+def test_whatever_holds_data_or_moves_it_has_an_alarm(stacks: Stacks, kind: str, name: str) -> None:
+    watched = json.dumps(list(alarms(stacks).values()))
+    found = [
+        each["Properties"][name]
+        for stack in ("compute", "orchestration")
+        for each in stacks[stack].find_resources(kind).values()
+    ]
+
+    assert found
+    assert [each for each in found if f'{each}"' not in watched] == []
+
+
+def test_what_a_stream_holds_back_has_an_alarm(streams: Stacks) -> None:
+    found = {
+        part: (*(metric[name] for name in ("Namespace", "MetricName")), alarm["Threshold"],
+               metric["Dimensions"][0]["Value"])
+        for part, alarm in alarms(streams).items()
+        if "_stream_" in part
+        for metric in [alarm["Metrics"][0]["MetricStat"]["Metric"]]
+    }  # fmt: skip
+
+    name = "lakekit-dev-orders"
+    assert found == {
+        "orders_stream_late": ("AWS/Firehose", "DeliveryToS3.DataFreshness", 3600, name),
+        "orders_stream_behind": ("AWS/Firehose", "KinesisMillisBehindLatest", 3_600_000, name),
+        "orders_stream_refused": ("AWS/Kinesis", "WriteProvisionedThroughputExceeded", 0, name),
+    }
+
+
 def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
     for alarm in alarms(stacks).values():
         [action] = alarm["AlarmActions"]
@@ -61,9 +113,11 @@ def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
         assert alarm["ActionsEnabled"] is True
 
 
-def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(dev: Stacks) -> None:
+def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(
+    dev: Stacks, streams: Stacks
+) -> None:
     named: dict[str, set[str]] = {}
-    for part, alarm in alarms(dev).items():
+    for part, alarm in (alarms(dev) | alarms(streams)).items():
         named.setdefault(runbook(alarm), set()).add(part)
 
     assert {page.stem for page in RUNBOOKS.glob("*.md")} == named.keys()
@@ -71,7 +125,8 @@ def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(dev: Stacks) 
         text = (RUNBOOKS / f"{page}.md").read_text()
         for part in parts:
             step = part.removesuffix("_throttled")
-            assert part in text or ("{step}_throttled" in text and step in FUNCTIONS), (page, part)
+            written = part.replace("orders", "{contract}")
+            assert written in text or ("{step}_throttled" in text and step in FUNCTIONS), part
 
 
 def test_silence_is_an_alarm_where_the_sweeper_is_watched_and_nowhere_else(
