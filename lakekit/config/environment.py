@@ -294,8 +294,8 @@ def _place(files: Sequence[Path], path: tuple[str | int, ...]) -> str:
     for file in files:
         line, column, found = place_of(file.read_text(encoding="utf-8"), path)
         if path and found == len(path):
-            return f"{file.name}:{line}:{column}"
-    return " over ".join(file.name for file in files)
+            return f"{file}:{line}:{column}"
+    return " over ".join(str(file) for file in files)
 
 
 def _validate(

@@ -21,6 +21,8 @@ BOOTSTRAP, LEAST_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version", 6
 # What all functions reserve together, and what Lambda keeps for all others.
 RESERVED, UNRESERVED = 631, 100
 CONNECT_SECONDS = 5
+# As many as a zone of the smallest network that is made has for the workers of two merges.
+LEAST_ADDRESSES = 123
 
 
 def account(of: Account) -> Iterator[Answer]:
@@ -88,6 +90,24 @@ def lake_formation(of: Account) -> Iterator[Answer]:
             yield Answer("warning", f"new {what.lower()}s", text)
 
 
+def network(of: Account) -> Iterator[Answer]:
+    """Whether an existing VPC is in the account and region, and its subnets where it says."""
+    given = of.environment.network
+    if given is None or given.vpc_id is None:
+        return
+    client, wanted = of.client("ec2"), {subnet: zone for zone, subnet in given.subnets.items()}
+    vpcs = client.describe_vpcs(Filters=[_ids("vpc-id", given.vpc_id)])["Vpcs"]
+    if not vpcs:
+        place = f"account {of.environment.account} and {of.environment.region}"
+        yield Answer("failed", given.vpc_id, f"is no VPC of {place}; look in which it is")
+        return
+    yield Answer("ok", given.vpc_id, vpcs[0]["CidrBlock"])
+    answer = client.describe_subnets(Filters=[_ids("subnet-id", *wanted)])["Subnets"]
+    found = {each["SubnetId"]: each for each in answer}
+    for subnet, zone in wanted.items():
+        yield _subnet(subnet, zone, given.vpc_id, found.get(subnet))
+
+
 def secrets(of: Account) -> Iterator[Answer]:
     """Whether each secret of each source is there, with its field; no value is shown."""
     client = of.client("secretsmanager")
@@ -121,6 +141,26 @@ def origins(of: Account) -> Iterator[Answer]:
             yield Answer("ok", f"{source.source} ({host}:{port})", "connected, from this machine")
 
 
+def _ids(name: str, *values: str) -> dict[str, Any]:
+    """Return a filter: asked by one, EC2 leaves out what is not there, and raises nothing."""
+    return {"Name": name, "Values": [*values]}
+
+
+def _subnet(subnet: str, zone: str, vpc: str, found: dict[str, Any] | None) -> Answer:
+    if found is None:
+        return Answer("failed", subnet, "there is no such subnet in the account and region")
+    if found["VpcId"] != vpc:
+        return Answer("failed", subnet, f"is in {found['VpcId']}; name subnets of {vpc}")
+    if found["AvailabilityZone"] != zone:
+        there = found["AvailabilityZone"]
+        return Answer("failed", subnet, f"is in {there}; name it under that zone, not {zone}")
+    free = found["AvailableIpAddressCount"]
+    if free < LEAST_ADDRESSES:
+        text = f"{free} free addresses, and each worker of a job takes one"
+        return Answer("warning", subnet, text)
+    return Answer("ok", subnet, f"in {zone}, with {free} free addresses")
+
+
 def _read(client: Any, name: str) -> str | None:
     try:
         text: str = client.get_secret_value(SecretId=name).get("SecretString", "")
@@ -149,6 +189,8 @@ CHECKS = (
     Check("bootstrap", "whether the CDK may deploy into the account and the region", bootstrap),
     Check("concurrency", "whether Lambda's quota suffices", concurrency),
     Check("lake formation", "who decides about new databases and tables", lake_formation),
+    Check("network", "whether the VPC and its subnets are of the account and region", network,
+          "Network"),
     Check("secrets", "whether each secret of a source is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
-)
+)  # fmt: skip

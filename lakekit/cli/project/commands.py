@@ -124,7 +124,9 @@ def synth(
     )  # fmt: skip
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["cdk/app.py failed"]
-        raise InvalidStepInputError("\n".join(lines[-20:]))
+        crashed = any(line.startswith("Traceback") for line in lines)
+        say("\n".join(lines[-20:] if crashed else lines), err=True)
+        raise typer.Exit(1)
     if by_cli:
         return
     for line in _made(target):

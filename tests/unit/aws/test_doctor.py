@@ -145,6 +145,48 @@ def test_a_source_of_files_alone_is_not_connected_to(session: Any) -> None:
     assert ask("origins", account(session, sources=(files,))) == []
 
 
+def networked(vpc: str, **subnets: str) -> Environment:
+    zones = {zone.replace("_", "-"): subnet for zone, subnet in subnets.items()}
+    network = {"vpc_id": vpc, "subnets": zones}
+    return Environment.model_validate({**ENVIRONMENT.model_dump(), "network": network})
+
+
+def test_an_existing_network_must_be_of_the_account_and_the_region(session: Any) -> None:
+    ec2 = session.client("ec2")
+    vpc, other = (
+        ec2.create_vpc(CidrBlock=block)["Vpc"]["VpcId"] for block in ("10.1.0.0/16", "10.2.0.0/16")
+    )
+
+    def subnet(of: str, block: str, zone: str) -> str:
+        made = ec2.create_subnet(VpcId=of, CidrBlock=block, AvailabilityZone=zone)["Subnet"]
+        return str(made["SubnetId"])
+
+    good = subnet(vpc, "10.1.0.0/24", "eu-west-1a")
+    small = subnet(vpc, "10.1.1.0/28", "eu-west-1b")
+    foreign = subnet(other, "10.2.0.0/24", "eu-west-1b")
+
+    def found(environment: Environment) -> list[tuple[str, str]]:
+        answers = ask("network", account(session, environment=environment))
+        return [(each.state, each.text) for each in answers]
+
+    assert found(networked(vpc, eu_west_1a=good, eu_west_1b=small)) == [
+        ("ok", "10.1.0.0/16"),
+        ("ok", "in eu-west-1a, with 251 free addresses"),
+        ("warning", "11 free addresses, and each worker of a job takes one"),
+    ]
+    absent = "subnet-0123456789abcdef0"
+    assert found(networked(vpc, eu_west_1c=good, eu_west_1b=foreign, eu_west_1a=absent))[1:] == [
+        ("failed", "is in eu-west-1a; name it under that zone, not eu-west-1c"),
+        ("failed", f"is in {other}; name subnets of {vpc}"),
+        ("failed", "there is no such subnet in the account and region"),
+    ]
+    elsewhere = "vpc-0123456789abcdef0"
+    assert found(networked(elsewhere, eu_west_1a=good, eu_west_1b=small)) == [
+        ("failed", f"is no VPC of account {ACCOUNT} and {REGION}; look in which it is")
+    ]
+    assert found(ENVIRONMENT) == []
+
+
 @pytest.mark.parametrize(
     ("decides", "state"), [("IAM_ALLOWED_PRINCIPALS", "ok"), (None, "warning")]
 )
