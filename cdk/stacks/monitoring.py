@@ -26,8 +26,10 @@ from constructs import Construct
 from cdk.constructs.alarms import PERIOD, WATCHED, Alarms
 from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import TOPIC
+from cdk.constructs.replication import RULE
 from cdk.constructs.spending import Spending
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from cdk.stacks.storage import REQUESTS
 from lakekit.config.environment import Environment
 
 NAMESPACE = "Lakekit"
@@ -74,6 +76,7 @@ class MonitoringStack(Stack):
         self._machines()
         self._queues()
         self._streams()
+        self._buckets()
         self._functions()
         self._jobs()
         self._say_that_rules_only_count()
@@ -205,6 +208,25 @@ class MonitoringStack(Stack):
                     _metric(service, metric, of), most, f"{stream.contract}_stream_{part}",
                     "streams", what,
                 ))  # fmt: skip
+
+    def _buckets(self) -> None:
+        """Copies that were not made, and requests, where the environment wants to know of them."""
+        storage = self._environment.storage
+        for part, copy in (storage.replication.names if storage.replication else {}).items():
+            of = {"SourceBucket": self._environment.bucket(part), "DestinationBucket": copy,
+                  "RuleId": RULE}  # fmt: skip
+            failed = self._alarms.above(
+                _metric("AWS/S3", "OperationsFailedReplication", of, "Sum"),
+                0,
+                f"{part}_copy_failed",
+                "copy-failed",
+                "has an object that was not copied to the other region",
+            )
+            self._group(f"{part}: copies that failed", failed)
+        for part in ("landing", "lake") if storage.request_metrics else ():
+            of = {"BucketName": self._environment.bucket(part), "FilterId": REQUESTS}
+            names = ("AllRequests", "4xxErrors", "5xxErrors")
+            self._group(f"{part}: requests", *(_metric("AWS/S3", n, of, "Sum") for n in names))
 
     def _functions(self) -> None:
         alarms = self._alarms

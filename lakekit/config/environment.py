@@ -19,6 +19,7 @@ from lakekit.config.functions import Functions
 from lakekit.config.infrastructure.delivery import Delivery
 from lakekit.config.infrastructure.network import Network, parse_network, zone_faults
 from lakekit.config.infrastructure.regions import Region
+from lakekit.config.infrastructure.replication import replication_faults
 from lakekit.config.infrastructure.streams import NAME_LENGTH, Stream
 from lakekit.config.money import Budget, Pause, Tags
 from lakekit.config.schedule import is_time_zone
@@ -131,6 +132,11 @@ class Environment(Model):
     def bucket(self, part: str) -> str:
         """Return the name of a bucket, which no other account may have."""
         return f"{self.name(part)}-{self.account}-{self.region}"
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """The names of all its buckets."""
+        return tuple(self.bucket(part) for part in ("access", "lake", "landing", "results"))
 
     @property
     def is_production(self) -> bool:
@@ -255,6 +261,10 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
 def _infrastructure_faults(environment: Environment) -> Iterator[Fault]:
     if environment.network:
         yield from zone_faults(environment.network, environment.region)
+    if environment.storage.replication:
+        yield from replication_faults(
+            environment.storage.replication, environment.region, environment.buckets
+        )
     contracts = [stream.contract for stream in environment.streams]
     for number, contract in enumerate(contracts):
         name, place = environment.name(contract), ("streams", number, "contract")

@@ -45,11 +45,14 @@ WAYS = {
 
 
 @pytest.fixture(scope="module")
-def streams() -> Stacks:
-    """The monitoring alone, of an environment with a stream."""
+def more() -> Stacks:
+    """The monitoring alone, of an environment with a stream, copies and metrics of requests."""
+    key = f"arn:aws:kms:eu-west-2:{'1' * 12}:key/01234567-89ab-cdef-0123-456789abcdef"
+    copies = {"landing": "arn:aws:s3:::copy-landing", "lake": "arn:aws:s3:::copy-lake", "key": key}
     environment = Environment.model_validate(
         {"environment": "dev", "account": "1" * 12, "region": "eu-west-1",
-         "streams": [{"source": "shop", "contract": "orders"}]}
+         "streams": [{"source": "shop", "contract": "orders"}],
+         "storage": {"replication": copies, "request_metrics": True}}
     )  # fmt: skip
     place = Place(account=environment.account, region=environment.region)
     app = App(analytics_reporting=False)
@@ -89,11 +92,11 @@ def test_whatever_holds_data_or_moves_it_has_an_alarm(stacks: Stacks, kind: str,
     assert [each for each in found if f'{each}"' not in watched] == []
 
 
-def test_what_a_stream_holds_back_has_an_alarm(streams: Stacks) -> None:
+def test_what_a_stream_holds_back_has_an_alarm(more: Stacks) -> None:
     found = {
         part: (*(metric[name] for name in ("Namespace", "MetricName")), alarm["Threshold"],
                metric["Dimensions"][0]["Value"])
-        for part, alarm in alarms(streams).items()
+        for part, alarm in alarms(more).items()
         if "_stream_" in part
         for metric in [alarm["Metrics"][0]["MetricStat"]["Metric"]]
     }  # fmt: skip
@@ -106,6 +109,26 @@ def test_what_a_stream_holds_back_has_an_alarm(streams: Stacks) -> None:
     }
 
 
+def test_a_copy_that_is_not_made_has_an_alarm(more: Stacks) -> None:
+    metric = alarms(more)["lake_copy_failed"]["Metrics"][0]["MetricStat"]["Metric"]
+
+    assert metric["MetricName"] == "OperationsFailedReplication"
+    assert {each["Name"]: each["Value"] for each in metric["Dimensions"]} == {
+        "SourceBucket": f"lakekit-dev-lake-{'1' * 12}-eu-west-1",
+        "DestinationBucket": "copy-lake",
+        "RuleId": "copy",
+    }
+
+
+def test_requests_are_shown_where_they_are_counted(more: Stacks, dev: Stacks) -> None:
+    def shown(stacks: Stacks) -> str:
+        [board] = stacks["monitoring"].find_resources("AWS::CloudWatch::Dashboard").values()
+        return json.dumps(board["Properties"]["DashboardBody"])
+
+    assert "5xxErrors" in shown(more)
+    assert "5xxErrors" not in shown(dev)
+
+
 def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
     for alarm in alarms(stacks).values():
         [action] = alarm["AlarmActions"]
@@ -114,10 +137,10 @@ def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
 
 
 def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(
-    dev: Stacks, streams: Stacks
+    dev: Stacks, more: Stacks
 ) -> None:
     named: dict[str, set[str]] = {}
-    for part, alarm in (alarms(dev) | alarms(streams)).items():
+    for part, alarm in (alarms(dev) | alarms(more)).items():
         named.setdefault(runbook(alarm), set()).add(part)
 
     assert {page.stem for page in RUNBOOKS.glob("*.md")} == named.keys()
