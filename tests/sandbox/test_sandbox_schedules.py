@@ -69,7 +69,8 @@ def pausing(sandbox: Sandbox, group: Group) -> str:
     variables = {**known["Environment"]["Variables"], "LAKEKIT_SCHEDULE_GROUP": group.name}
     made = functions.create_function(
         FunctionName="pause_schedules", Handler=PAUSE, Role=known["Role"], Runtime="python3.11",
-        Code={"ZipFile": b"PK\x05\x06" + bytes(18)}, Environment={"Variables": variables}, Timeout=60,
+        Code={"ZipFile": b"PK\x05\x06" + bytes(18)}, Timeout=60,
+        Environment={"Variables": variables},
     )  # fmt: skip
     return str(made["FunctionArn"])
 
