@@ -14,6 +14,7 @@ from cdk.stacks.compute import FUNCTIONS
 from cdk.stacks.monitoring import WATCHED_METRICS, MonitoringStack
 from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
 from lakekit.config.environment import Environment
+from lakekit.operate.cost import STREAM_ALARMS
 from tests.infra.conftest import ROOT, Stacks
 
 Json = dict[str, Any]
@@ -102,6 +103,7 @@ def test_what_a_stream_holds_back_has_an_alarm(more: Stacks) -> None:
     }  # fmt: skip
 
     name = "lakekit-dev-orders"
+    assert len(found) == STREAM_ALARMS
     assert found == {
         "orders_stream_late": ("AWS/Firehose", "DeliveryToS3.DataFreshness", 3600, name),
         "orders_stream_behind": ("AWS/Firehose", "KinesisMillisBehindLatest", 3_600_000, name),

@@ -104,7 +104,7 @@ def test_a_load_that_a_guard_refuses_is_reported_and_merged_once_a_person_approv
     words = ["approve", world.table, "20260102_000000", "--reason", "the shop was closed"]
     approved = CliRunner().invoke(app, [*words, *place])
     assert approved.exit_code == 0, approved.output
-    until(lambda: "20260102_000000/.complete" in world.marks())
+    until(lambda: "20260102_000000/.complete" in world.marks(), seconds=300)
     assert world.rows() == [FIRST[0], (2, "here", 1, 2, False)]
     assert notices() == []
 
