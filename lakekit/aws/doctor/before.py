@@ -108,6 +108,32 @@ def network(of: Account) -> Iterator[Answer]:
         yield _subnet(subnet, zone, given.vpc_id, found.get(subnet))
 
 
+def copies(of: Account) -> Iterator[Answer]:
+    """Whether the buckets of copies are there, where their key says, and keep versions."""
+    wanted = of.environment.storage.replication
+    if wanted is None:
+        return
+    client = of.client("s3")
+    for name in wanted.names.values():
+        try:
+            # S3 says of none that it is in us-east-1.
+            region = client.get_bucket_location(Bucket=name)["LocationConstraint"] or "us-east-1"
+            status = client.get_bucket_versioning(Bucket=name).get("Status")
+        except ClientError as error:
+            if code_of(error) == "NoSuchBucket":
+                yield Answer("failed", name, "there is no such bucket; make it first")
+            else:
+                text = f"{code_of(error)}; ask account {wanted.account}, which owns it"
+                yield Answer("unknown", name, text)
+            continue
+        if region != wanted.region:
+            yield Answer("failed", name, f"is in {region}, and the key of copies {wanted.region}")
+        elif status != "Enabled":
+            yield Answer("failed", name, "keeps no versions, and S3 copies nothing to it")
+        else:
+            yield Answer("ok", name, f"in {region}, with versions")
+
+
 def secrets(of: Account) -> Iterator[Answer]:
     """Whether each secret of each source is there, with its field; no value is shown."""
     client = of.client("secretsmanager")
@@ -191,6 +217,7 @@ CHECKS = (
     Check("lake formation", "who decides about new databases and tables", lake_formation),
     Check("network", "whether the VPC and its subnets are of the account and region", network,
           "Network"),
+    Check("copies", "whether the buckets of copies are there, with versions", copies),
     Check("secrets", "whether each secret of a source is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
 )  # fmt: skip

@@ -187,6 +187,34 @@ def test_an_existing_network_must_be_of_the_account_and_the_region(session: Any)
     assert found(ENVIRONMENT) == []
 
 
+def test_copies_need_buckets_with_versions_where_their_key_is(session: Any) -> None:
+    key = f"arn:aws:kms:eu-west-2:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef"
+
+    def found(landing: str, lake: str) -> list[tuple[str, str]]:
+        arns = {"landing": f"arn:aws:s3:::{landing}", "lake": f"arn:aws:s3:::{lake}", "key": key}
+        storage = {"replication": arns}
+        where = Environment.model_validate({**ENVIRONMENT.model_dump(), "storage": storage})
+        return [each[0::2] for each in ask("copies", account(session, environment=where))]
+
+    for name, region in (("good", "eu-west-2"), ("plain", "eu-west-2"), ("near", "eu-west-1")):
+        session.client("s3", region_name=region).create_bucket(
+            Bucket=name, CreateBucketConfiguration={"LocationConstraint": region}
+        )
+    session.client("s3", region_name="eu-west-2").put_bucket_versioning(
+        Bucket="good", VersioningConfiguration={"Status": "Enabled"}
+    )
+
+    assert found("good", "plain") == [
+        ("ok", "in eu-west-2, with versions"),
+        ("failed", "keeps no versions, and S3 copies nothing to it"),
+    ]
+    assert found("near", "absent") == [
+        ("failed", "is in eu-west-1, and the key of copies eu-west-2"),
+        ("failed", "there is no such bucket; make it first"),
+    ]
+    assert ask("copies", account(session)) == []
+
+
 @pytest.mark.parametrize(
     ("decides", "state"), [("IAM_ALLOWED_PRINCIPALS", "ok"), (None, "warning")]
 )
