@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -111,6 +112,34 @@ class World:
         path = self._contracts / f"{self.table}.yaml"
         assert before in path.read_text()
         path.write_text(path.read_text().replace(before, after))
+
+    @contextmanager
+    def without_contract(self) -> Iterator[None]:
+        """Let the first table have no contract for a while."""
+        path = self._contracts / f"{self.table}.yaml"
+        away = path.with_suffix(".away")
+        path.rename(away)
+        yield
+        away.rename(path)
+
+    def notices(self) -> Callable[[], list[str]]:
+        """Subscribe to the failure topic; return what reads the notices that came since."""
+        sqs, name = self.sandbox.client("sqs"), f"{self.source}-notices"
+        url = sqs.create_queue(QueueName=name)["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]
+        self.sandbox.client("sns").subscribe(
+            TopicArn=self.sandbox.names["topics"]["failures"],
+            Protocol="sqs",
+            Endpoint=arn["QueueArn"],
+        )
+
+        def read() -> list[str]:
+            found = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+            for each in found:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
+            return [json.loads(each["Body"])["Message"] for each in found]
+
+        return read
 
     def start(self, day: int) -> Execution:
         """Start a load of the given day of January 2026."""

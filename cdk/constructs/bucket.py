@@ -95,11 +95,16 @@ class PrivateBucket(s3.Bucket):
             expiration=Duration.days(end) if end else None,
         )
 
-    def send_events(self) -> None:
-        """Notify EventBridge of every object; the L2 flag would deploy a function for it."""
+    @property
+    def resource(self) -> s3.CfnBucket:
+        """The bucket as CloudFormation knows it."""
         bucket = self.node.default_child
         assert isinstance(bucket, s3.CfnBucket)  # noqa: S101
-        bucket.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
+        return bucket
+
+    def send_events(self) -> None:
+        """Notify EventBridge of every object; the L2 flag would deploy a function for it."""
+        self.resource.notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
             event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
                 event_bridge_enabled=True
             )

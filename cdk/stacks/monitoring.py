@@ -1,7 +1,7 @@
 """How an operator sees what runs and hears of what does not: a dashboard and alarms.
 
 It knows what it watches by names alone, and imports nothing from other stacks: a step can come and
-go. No resource of it grows with the number of sources and tables.
+go. No resource of it grows with the number of sources and tables; each stream has three alarms.
 """
 
 from typing import Any
@@ -27,9 +27,11 @@ from cdk.constructs.alarms import PERIOD, WATCHED, Alarms
 from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import TOPIC
 from cdk.constructs.refresh import MACHINE
+from cdk.constructs.replication import RULE
 from cdk.constructs.spending import Spending
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from cdk.stacks.orchestration import LOADED_DEAD
+from cdk.stacks.storage import REQUESTS
 from lakekit.config.environment import Environment
 
 NAMESPACE = "Lakekit"
@@ -41,8 +43,8 @@ WATCHED_METRICS = (
 BY_EVENTS = ("route_file", "sweep", "pause_schedules", "share_table")
 # The share of rejected records in one load above which somebody should look.
 MOST_QUARANTINED = 0.05
-# A dropped file that waits for longer has no one who lands it.
-MOST_SECONDS_IN_INBOX = 3600
+# A dropped file that waits for longer has no one who lands it; a record of a stream likewise.
+MOST_SECONDS_IN_INBOX = MOST_SECONDS_IN_STREAM = 3600
 
 
 class MonitoringStack(Stack):
@@ -75,6 +77,8 @@ class MonitoringStack(Stack):
         self._waiting()
         self._machines()
         self._queues()
+        self._streams()
+        self._buckets()
         self._functions()
         self._jobs()
         self._say_that_rules_only_count()
@@ -189,6 +193,51 @@ class MonitoringStack(Stack):
                     LOADED_DEAD, "loaded-dead", "holds loaded tables that readers do not see so"
                 ),
             )
+        self._facade.monitor_sqs_queue(
+            queue=self._queue("notices_dead"),
+            human_readable_name=self._environment.name("notices_dead"),
+            add_queue_max_size_alarm=alarms.messages(
+                "notices_dead", "notices-dead", "holds notices that an address did not get"
+            ),
+        )
+
+    def _streams(self) -> None:
+        """What comes in by streams. What Firehose has not read or not delivered waits there."""
+        for stream in self._environment.streams:
+            name = self._environment.name(stream.contract)
+            firehose = ("AWS/Firehose", {"DeliveryStreamName": name})
+            kinesis = ("AWS/Kinesis", {"StreamName": name})
+            for (service, of), metric, most, part, what in (
+                (firehose, "DeliveryToS3.DataFreshness", MOST_SECONDS_IN_STREAM, "late",
+                 "holds a record that is not in the inbox after an hour"),
+                (firehose, "KinesisMillisBehindLatest", MOST_SECONDS_IN_STREAM * 1000, "behind",
+                 "holds a record that Firehose has not read for an hour"),
+                (kinesis, "WriteProvisionedThroughputExceeded", 0, "refused",
+                 "has refused a record: more came at once than it takes"),
+            ):  # fmt: skip
+                self._group(f"{stream.contract}: {metric}", self._alarms.above(
+                    _metric(service, metric, of), most, f"{stream.contract}_stream_{part}",
+                    "streams", what,
+                ))  # fmt: skip
+
+    def _buckets(self) -> None:
+        """Copies that were not made, and requests, where the environment wants to know of them."""
+        storage = self._environment.storage
+        for part, copy in (storage.replication.names if storage.replication else {}).items():
+            of = {"SourceBucket": self._environment.bucket(part), "DestinationBucket": copy,
+                  "RuleId": RULE}  # fmt: skip
+            failed = self._alarms.above(
+                _metric("AWS/S3", "OperationsFailedReplication", of, "Sum"),
+                0,
+                f"{part}_copy_failed",
+                "copy-failed",
+                "has an object that was not copied to the other region",
+            )
+            self._group(f"{part}: copies that failed", failed)
+        for part in ("landing", "lake") if storage.request_metrics else ():
+            of = {"BucketName": self._environment.bucket(part), "FilterId": REQUESTS}
+            names = ("AllRequests", "4xxErrors", "5xxErrors")
+            self._group(f"{part}: requests", *(_metric("AWS/S3", n, of, "Sum") for n in names))
 
     def _functions(self) -> None:
         alarms = self._alarms
@@ -249,14 +298,8 @@ class MonitoringStack(Stack):
 
     def _own(self, name: str, statistic: str, *, period: Duration = PERIOD) -> cloudwatch.Metric:
         service = "sweep" if name in WATCHED_METRICS else "complete_run"
-        return cloudwatch.Metric(
-            namespace=NAMESPACE,
-            metric_name=name,
-            statistic=statistic,
-            period=period,
-            label=name,
-            dimensions_map={"database": self._environment.database, "service": service},
-        )
+        own = {"database": self._environment.database, "service": service}
+        return _metric(NAMESPACE, name, own, statistic, period=period)
 
     def _queue(self, part: str) -> sqs.IQueue:
         return sqs.Queue.from_queue_arn(self, part, self._arn("sqs", part))
@@ -267,3 +310,21 @@ class MonitoringStack(Stack):
             resource=self._environment.name(part),
             arn_format=ArnFormat.NO_RESOURCE_NAME,
         )
+
+
+def _metric(
+    namespace: str,
+    name: str,
+    of: dict[str, str],
+    statistic: str = "Maximum",
+    *,
+    period: Duration = PERIOD,
+) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=namespace,
+        metric_name=name,
+        statistic=statistic,
+        period=period,
+        label=name,
+        dimensions_map=of,
+    )

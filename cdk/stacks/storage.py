@@ -13,6 +13,7 @@ from cdk.constructs.bucket import PrivateBucket, removal_policy
 from cdk.constructs.keys import EnvironmentKey, allow_logs, allow_publishers
 from cdk.constructs.lake_formation import ReadersOfLake
 from cdk.constructs.query import RESULT_DAYS, RESULTS, Workgroup
+from cdk.constructs.replication import Copies
 from lakekit import layout
 from lakekit.config.environment import Environment
 
@@ -22,6 +23,8 @@ WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")
 INBOX_DAYS, ROUTED_DAYS = 30, 60
 # In the bucket of results: what Spark's history server shows of jobs.
 SPARK_EVENTS = "spark-events/"
+# Of requests to all objects of a bucket.
+REQUESTS = "all"
 
 
 class StorageStack(Stack):
@@ -47,6 +50,7 @@ class StorageStack(Stack):
         self.database = environment.database
         self.warehouse = f"s3://{self.lake.bucket_name}/warehouse"
         database = self._catalog_database()
+        self._watch_and_copy()
         Workgroup(self, "queries", environment=environment, results=self.results, key=self.key)
         if environment.lake_formation:
             ReadersOfLake(
@@ -91,6 +95,21 @@ class StorageStack(Stack):
         )
         self.landing.expire("inbox/", INBOX_DAYS)
         self.landing.expire(layout.index_prefix("routed"), ROUTED_DAYS)
+
+    def _watch_and_copy(self) -> None:
+        storage = self.environment_file.storage
+        tables = f"warehouse/{self.database}.db/"
+        if storage.request_metrics:
+            for bucket in (self.landing, self.lake):
+                bucket.add_metric(id=REQUESTS)
+        if storage.replication:
+            Copies(
+                self,
+                "copies",
+                replication=storage.replication,
+                sources={"landing": (self.landing, ""), "lake": (self.lake, tables)},
+                key=self.key,
+            )
 
     def _catalog_database(self) -> glue.CfnDatabase:
         database = glue.CfnDatabase(

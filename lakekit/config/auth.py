@@ -1,5 +1,6 @@
 """How a source wants to be signed in to; every secret by its name in Secrets Manager."""
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
@@ -34,6 +35,25 @@ class Secret(Model):
     @classmethod
     def _may_be_a_name_alone(cls, value: Any) -> Any:
         return {"name": value} if isinstance(value, str) else value
+
+    def value_in(self, text: str) -> str:
+        """Return the value that a secret's text holds: all of it, or its field's text or number.
+
+        Raises:
+            ValueError: The text is no JSON object, or has neither in the field.
+        """
+        if self.field is None:
+            return text
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise ValueError(f"is not a JSON object, so has no field {self.field}")
+        found = document.get(self.field)
+        if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+            raise ValueError(f"has no text and no whole number in the field {self.field}")
+        return str(found)
 
 
 def _kind(value: Any) -> str:

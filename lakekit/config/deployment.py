@@ -54,6 +54,7 @@ def _pair_faults(each: Environment, other: Environment) -> Iterator[Fault]:
             f"'{each.database}' is the database of {other.environment} too, in the same account "
             "and region",
         )
+    yield from _copy_faults(each, other)
     if each.network and other.network:
         yield from _network_faults(each.network, other.network, other, same_region=same_region)
     if each.delivery and other.delivery:
@@ -71,6 +72,20 @@ def _pair_faults(each: Environment, other: Environment) -> Iterator[Fault]:
                 f"{other.environment} has a pipeline too; a project has one, in the file of the "
                 "environment in whose account it is",
             )
+
+
+def _copy_faults(each: Environment, other: Environment) -> Iterator[Fault]:
+    for name in sorted(_written(each) & _written(other)):
+        yield Fault(
+            ("storage", "replication"),
+            f"{name} is written by {other.environment} too; give each copy a bucket of its own",
+        )
+
+
+def _written(environment: Environment) -> set[str]:
+    """Return the buckets that an environment has, and those of its copies."""
+    copies = environment.storage.replication
+    return {*environment.buckets, *(copies.names.values() if copies else ())}
 
 
 def _network_faults(

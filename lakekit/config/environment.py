@@ -29,6 +29,7 @@ from lakekit.config.infrastructure.governance import (
 )
 from lakekit.config.infrastructure.network import Network, parse_network, zone_faults
 from lakekit.config.infrastructure.regions import Region
+from lakekit.config.infrastructure.replication import replication_faults
 from lakekit.config.infrastructure.streams import NAME_LENGTH, Stream
 from lakekit.config.money import Budget, Pause, Tags
 from lakekit.config.schedule import is_time_zone
@@ -147,6 +148,11 @@ class Environment(Model):
     def bucket(self, part: str) -> str:
         """Return the name of a bucket, which no other account may have."""
         return f"{self.name(part)}-{self.account}-{self.region}"
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """The names of all its buckets."""
+        return tuple(self.bucket(part) for part in ("access", "lake", "landing", "results"))
 
     @property
     def is_production(self) -> bool:
@@ -284,6 +290,10 @@ def _infrastructure_faults(environment: Environment) -> Iterator[Fault]:
     readers, key = environment.lake_formation, environment.catalog_key
     yield from reader_faults(readers, key, environment.account, environment.region)
     yield from tool_faults(environment.refreshes, environment.preparations)
+    if environment.storage.replication:
+        yield from replication_faults(
+            environment.storage.replication, environment.region, environment.buckets
+        )
     contracts = [stream.contract for stream in environment.streams]
     for number, contract in enumerate(contracts):
         name, place = environment.name(contract), ("streams", number, "contract")
@@ -323,8 +333,8 @@ def _place(files: Sequence[Path], path: tuple[str | int, ...]) -> str:
     for file in files:
         line, column, found = place_of(file.read_text(encoding="utf-8"), path)
         if path and found == len(path):
-            return f"{file.name}:{line}:{column}"
-    return " over ".join(file.name for file in files)
+            return f"{file}:{line}:{column}"
+    return " over ".join(str(file) for file in files)
 
 
 def _validate(

@@ -11,6 +11,7 @@ AS_OF = date(2026, 11, 28)
 HOURS_OF_A_MONTH = 730
 NAT_GATEWAY_HOUR, PUBLIC_ADDRESS_HOUR = 0.045, 0.005
 ENDPOINT_HOUR = 0.01  # of an interface, in one zone
+STREAM_HOUR = 0.04  # of Kinesis, on demand, before what goes through it
 # For a DPU (4 vCPU, 16 GB) and an hour.
 GLUE_DPU_HOUR = {"STANDARD": 0.44, "FLEX": 0.29}
 LAMBDA_GB_SECOND = 0.0000166667

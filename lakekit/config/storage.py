@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from lakekit.config.infrastructure.replication import Replication
 from lakekit.models import Model, Name
 
 Days = Annotated[int, Field(ge=1, le=3653)]
@@ -17,7 +18,8 @@ class Storage(Model):
 
     raw_infrequent_days, raw_archive_days, raw_days: ages at which landings move to Infrequent
     Access, to Glacier Instant Retrieval, and expire. lake_tiering: S3 moves data files of tables
-    to cheaper tiers while nobody reads them.
+    to cheaper tiers while nobody reads them. replication: where copies are made. request_metrics:
+    requests of landings and tables are counted by the minute.
     """
 
     database: Name | None = None
@@ -26,6 +28,8 @@ class Storage(Model):
     raw_days: Days | None = None
     lake_tiering: bool = False
     noncurrent_days: Days = 30
+    replication: Replication | None = None
+    request_metrics: bool = False
     removal: Literal["retain", "destroy"] = "retain"
 
     @model_validator(mode="after")

@@ -38,9 +38,12 @@ LOG_BYTES_PER_RUN = 2 * MEGABYTE
 TABLE_GROWTH = 1.5
 # Interface endpoints of a network that is made, and one more for a pause.
 ENDPOINTS, PAUSE_ENDPOINTS = 8, 1
-KEYS, ALARMS, DASHBOARDS, OWN_METRICS, TABLE_METRICS = 2, 31, 1, 18, 13
-# More of them: the key of the audit; alarms of ShareTable, of refreshes, and of what both leave.
-AUDIT_KEYS, SHARING_ALARMS, REFRESH_ALARMS, LOADED_ALARMS = 1, 2, 4, 1
+KEYS, ALARMS, DASHBOARDS, OWN_METRICS, TABLE_METRICS = 2, 32, 1, 18, 13
+# More of them: the key of the audit; alarms of a stream, of ShareTable, of refreshes, and of what
+# the last two leave.
+AUDIT_KEYS, STREAM_ALARMS, SHARING_ALARMS, REFRESH_ALARMS, LOADED_ALARMS = 1, 3, 2, 4, 1
+
+_STREAM = prices.HOURS_OF_A_MONTH * prices.STREAM_HOUR + STREAM_ALARMS * prices.ALARM
 
 
 class SourceCost(Model):
@@ -64,8 +67,8 @@ class SourceCost(Model):
 class Estimate(Model):
     """A month of an environment, in US dollars.
 
-    fixed: what it costs without a run: keys, alarms, dashboard, metrics, secrets, the sweeper, a
-    network of its own before its traffic.
+    fixed: what it costs without a run: keys, alarms, dashboard, metrics, secrets, the sweeper,
+    streams and a network of its own before their traffic.
     landings_in_a_year: what a year of landings costs in its last month.
     """
 
@@ -201,6 +204,7 @@ def _fixed(environment: Environment, sources: Iterable[Source], tables: int) -> 
         + len(secrets) * prices.SECRET
         + SWEEPS * (sweep * prices.LAMBDA_GB_SECOND + prices.LAMBDA_CALL)
         + _network(environment)
+        + len(environment.streams) * _STREAM
     )
 
 

@@ -21,33 +21,56 @@ class Created:
     properties: Properties = field(default_factory=dict)
 
 
-# Moto does not check who calls, and has no metrics that an alarm could watch; policies that
-# require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
-# Nothing here costs anything, so that no budget is needed. Who reads the tables on this machine may
-# read its disk, and nobody but its user does.
-NOT_ENFORCED = {
-    "AWS::Budgets::Budget",
-    "AWS::CE::AnomalyMonitor",
-    "AWS::CE::AnomalySubscription",
-    "AWS::CDK::Metadata",
-    "AWS::CloudTrail::Trail",
-    "AWS::CloudWatch::Alarm",
-    "AWS::Config::ConfigRule",
-    "AWS::Config::ConfigurationRecorder",
-    "AWS::Config::DeliveryChannel",
-    "AWS::DataBrew::Dataset",
-    "AWS::DataBrew::Project",
-    "AWS::DataBrew::Recipe",
-    "AWS::IAM::Policy",
-    "AWS::LakeFormation::PrincipalPermissions",
-    "AWS::LakeFormation::Resource",
-    "AWS::LakeFormation::Tag",
-    "AWS::LakeFormation::TagAssociation",
-    "AWS::Lambda::Permission",
-    "AWS::S3::BucketPolicy",
-    "AWS::SNS::TopicPolicy",
-    "AWS::SQS::QueuePolicy",
-    "AWS::StepFunctions::StateMachineVersion",
+# What is not built, with the attributes that others ask for. Moto does not check who calls, and has
+# no metrics that an alarm could watch; policies that require TLS do not apply on this machine, and
+# nothing goes through a network. Its executions are of the newest definition, as ours. Nothing here
+# costs anything, so that no budget is needed, and nobody deploys to it.
+# Who reads the tables on this machine may read its disk, and nobody but its user does.
+NOT_BUILT: dict[str, tuple[str, ...]] = {
+    "AWS::Budgets::Budget": (),
+    "AWS::CDK::Metadata": (),
+    "AWS::CE::AnomalyMonitor": ("MonitorArn",),
+    "AWS::CE::AnomalySubscription": (),
+    "AWS::CloudTrail::Trail": (),
+    "AWS::CloudWatch::Alarm": (),
+    "AWS::Config::ConfigRule": (),
+    "AWS::Config::ConfigurationRecorder": (),
+    "AWS::Config::DeliveryChannel": (),
+    "AWS::DataBrew::Dataset": (),
+    "AWS::DataBrew::Project": (),
+    "AWS::DataBrew::Recipe": (),
+    "AWS::EC2::EIP": ("AllocationId",),
+    "AWS::EC2::FlowLog": (),
+    "AWS::EC2::InternetGateway": (),
+    "AWS::EC2::NatGateway": (),
+    "AWS::EC2::NetworkAcl": (),
+    "AWS::EC2::NetworkAclEntry": (),
+    "AWS::EC2::Route": (),
+    "AWS::EC2::RouteTable": (),
+    "AWS::EC2::SecurityGroup": ("GroupId",),
+    "AWS::EC2::SecurityGroupEgress": (),
+    "AWS::EC2::SecurityGroupIngress": (),
+    "AWS::EC2::Subnet": (),
+    "AWS::EC2::SubnetNetworkAclAssociation": (),
+    "AWS::EC2::SubnetRouteTableAssociation": (),
+    "AWS::EC2::VPC": (),
+    "AWS::EC2::VPCEndpoint": (),
+    "AWS::EC2::VPCGatewayAttachment": (),
+    "AWS::Glue::Connection": (),
+    "AWS::IAM::OIDCProvider": ("Arn",),
+    "AWS::IAM::Policy": (),
+    "AWS::Kinesis::Stream": ("Arn",),
+    "AWS::KinesisFirehose::DeliveryStream": (),
+    "AWS::LakeFormation::PrincipalPermissions": (),
+    "AWS::LakeFormation::Resource": (),
+    "AWS::LakeFormation::Tag": (),
+    "AWS::LakeFormation::TagAssociation": (),
+    "AWS::Lambda::Permission": (),
+    "AWS::Logs::LogStream": (),
+    "AWS::S3::BucketPolicy": (),
+    "AWS::SNS::TopicPolicy": (),
+    "AWS::SQS::QueuePolicy": (),
+    "AWS::StepFunctions::StateMachineVersion": (),
 }
 
 
@@ -204,7 +227,6 @@ def _schedule_group(client: Client, fallback: str, p: Properties) -> Created:
 
 
 def _schedule(client: Client, fallback: str, p: Properties) -> Created:
-    # Moto keeps it and starts nothing: on this machine runs are started by hand.
     name = p.get("Name", fallback)
     arn = client("scheduler").create_schedule(**{**p, "Name": name})["ScheduleArn"]
     return Created(name, {"Arn": arn}, p)

@@ -43,6 +43,11 @@ def _import(argument: Any, scope: Scope) -> Any:
     return scope.imported(resolve(argument, scope))
 
 
+def _zones(argument: Any, scope: Scope) -> list[str]:
+    region = resolve(argument, scope) or scope.ref("AWS::Region")
+    return [f"{region}{letter}" for letter in "abc"]
+
+
 def _join(argument: Any, scope: Scope) -> str:
     separator, parts = argument
     return str(separator).join(str(part) for part in resolve(parts, scope))
@@ -74,6 +79,7 @@ def _substitute(argument: Any, scope: Scope) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[[Any, Scope], Any]] = {
+    "Fn::GetAZs": _zones,
     "Fn::GetAtt": _get_attribute,
     "Fn::ImportValue": _import,
     "Fn::Join": _join,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakekit.sandbox.creators import CREATORS, NOT_ENFORCED, Created
+from lakekit.sandbox.creators import CREATORS, NOT_BUILT, Created
 from lakekit.sandbox.intrinsics import resolve
 from lakekit.sandbox.template import Assembly
 
@@ -62,8 +62,8 @@ class Resources:
         kind = resource["Type"]
         # Resolved even where nothing is created: a wrong reference must show.
         properties = resolve(resource.get("Properties", {}), StackScope(self, stack))
-        if kind in NOT_ENFORCED:
-            return Created(name, {}, properties)
+        if kind in NOT_BUILT:
+            return Created(name, {each: f"{name}.{each}" for each in NOT_BUILT[kind]}, properties)
         if kind not in CREATORS:
             raise ResourceError(f"{stack}: {name} is a {kind}, which the sandbox cannot create")
         fallback = f"{stack}-{name}"[:60]

@@ -26,6 +26,8 @@ from werkzeug.serving import make_server
 
 from lakekit.sandbox.bridges import event_targets, s3_folders, step_functions
 from lakekit.sandbox.bridges.queue_polling import QueuePoller
+from lakekit.sandbox.bridges.queue_redrive import move_messages
+from lakekit.sandbox.bridges.schedules import SchedulerClock
 from lakekit.sandbox.functions import Functions
 from lakekit.sandbox.http import Gateway, answer
 from lakekit.sandbox.jobs import Jobs
@@ -81,7 +83,11 @@ def serve(settings: Settings, port: int) -> None:
     functions = Functions(settings, registry.function)
     jobs = Jobs(settings, find_scripts(assembly, settings.root))
     poller = QueuePoller(functions.invoke, client, wait_scale=settings.wait_scale)
+    clock = SchedulerClock(client)
     add_routes(gateway, registry, functions=functions, jobs=jobs, poller=poller)
+    gateway.target(
+        "AmazonSQS.StartMessageMoveTask", lambda c: answer(move_messages(client, c.body))
+    )
     step_functions.install(settings.wait_scale)
     s3_folders.install()
     event_targets.install(client)
@@ -99,9 +105,11 @@ def serve(settings: Settings, port: int) -> None:
         }
         gateway.path("GET", "/_sandbox", lambda *_: answer(
             {**about, "spark_worker_pid": jobs.worker_pid}))  # fmt: skip
+        clock.start()
         say(about)
         sys.stdin.read()
     finally:
+        clock.stop()
         poller.stop()
         functions.stop()
         jobs.stop()

@@ -17,7 +17,7 @@ from tests.docs.pages import ROOT, commands
 LAKEKIT = sorted({(page, text) for page, text in commands() if text.startswith("lakekit ")})
 MAKE = sorted({(page, text) for page, text in commands() if text.startswith("make ")})
 CONSOLE_PROGRAMS = {
-    "aws", "cd", "cdk", "gh", "git", "lakekit", "make", "pip", "python", "source",
+    "aws", "cd", "cdk", "gh", "git", "lakekit", "make", "npm", "pip", "python", "source",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from lakekit.config.environment import Environment
 from lakekit.config.source import load_source
 from lakekit.contract.contract import load_contract
 from lakekit.models import parse_yaml
-from lakekit.sandbox.creators import NOT_ENFORCED
+from lakekit.sandbox.creators import NOT_BUILT
 from lakekit.steps import functions as steps
 from lakekit.steps import jobs as job_steps
 from tests.docs.pages import PAGES, ROOT, Snippet, headings, links, read, snippets
@@ -130,4 +130,4 @@ def test_the_sandbox_page_lists_what_is_not_built() -> None:
     table = read(ROOT / "docs/sandbox.md").partition("## What it does not build")[2]
     named = {word for word in table.split("`")[1::2] if word.startswith("AWS::")}
 
-    assert named == NOT_ENFORCED
+    assert named == NOT_BUILT.keys()

@@ -10,7 +10,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github/workflows"
-NAMES = ("test", "deliver", "deploy")
+NAMES = ("test", "nightly", "deliver", "deploy")
 ROW = ("dev", "staging", "prod")
 Json = dict[str, Any]
 
@@ -86,7 +86,7 @@ def test_a_checkout_leaves_no_token_behind() -> None:
         if step.get("uses", "").startswith("actions/checkout@")
     ]
 
-    assert len(checkouts) == 3
+    assert len(checkouts) == 4
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
@@ -156,6 +156,8 @@ def test_the_cdk_cli_has_one_version_which_the_page_names() -> None:
     [version] = versions
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
     assert f"by its version, {version}" in (ROOT / "docs/deploy.md").read_text()
+    for page in ("docs/deploy.md", "lakekit/project/template/README.md"):
+        assert f"npm install -g aws-cdk@{version}\n" in (ROOT / page).read_text()
 
 
 def test_the_page_has_the_costs_of_the_price_file() -> None:
@@ -169,3 +171,12 @@ def test_the_page_has_the_costs_of_the_price_file() -> None:
     for gateways, zones in ((1, 2), (2, 2), (3, 3)):
         cost = network_cost(gateways, endpoints, zones)
         assert f"| {gateways} | {endpoints} in {zones} zones | {cost:.0f} |" in page
+
+
+def test_a_projects_workflow_has_the_same_hashes() -> None:
+    pins = re.compile(r"uses: (\S+@[0-9a-f]{40} # v\S+)")
+    template = (ROOT / "lakekit/project/template/workflow.yml").read_text()
+
+    found = pins.findall(template)
+    assert len(found) == template.count("uses:") == 2
+    assert {*found} <= {*pins.findall(text("test"))}

@@ -15,6 +15,7 @@ from cdk.app import build
 from cdk.constructs.inbox_stream import InboxStream
 from cdk.stacks.delivery import DeliveryStack
 from lakekit.config.environment import Environment, read_environments
+from lakekit.sandbox.creators import CREATORS, NOT_BUILT
 from tests.infra.conftest import CONTEXT, PROJECT, Stacks, make_project
 from tests.infra.test_access import as_list
 from tools.delivery import role_arn, targets
@@ -299,6 +300,14 @@ def test_firehose_writes_the_folder_of_its_contract_alone(streams: Template) -> 
     assert "/inbox/shop/orders/*" in granted["s3:PutObject"]
     assert [action for action in granted if action.endswith("*") or "Delete" in action] == []
     assert "s3:GetObject" not in granted
+
+
+def test_the_sandbox_knows_what_roles_and_streams_are_made_of(
+    github: dict[str, Template], streams: Template
+) -> None:
+    for template in (*github.values(), streams):
+        kinds = {each["Type"] for each in template.to_json()["Resources"].values()}
+        assert kinds <= CREATORS.keys() | NOT_BUILT.keys()
 
 
 def test_without_streams_there_is_no_kinesis(environments: dict[str, Stacks]) -> None:

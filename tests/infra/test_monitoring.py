@@ -5,11 +5,16 @@ import re
 from typing import Any
 
 import pytest
+from aws_cdk import App
+from aws_cdk import Environment as Place
+from aws_cdk.assertions import Template
 
 from cdk.constructs.keys import PUBLISHERS
-from cdk.stacks.monitoring import WATCHED_METRICS
+from cdk.stacks.monitoring import WATCHED_METRICS, MonitoringStack
 from lakekit.aws.telemetry.metrics import LOAD_METRICS, WATCH_METRICS
+from lakekit.config.environment import Environment
 from lakekit.config.functions import MEMORY_MB
+from lakekit.operate.cost import STREAM_ALARMS
 from tests.infra.conftest import ROOT, Stacks
 
 Json = dict[str, Any]
@@ -36,7 +41,24 @@ WAYS = {
     "functions are throttled": "complete_run_throttled",
     "what looks after all this fails": "sweep_failed",
     "what looks after all this is not called": "sweep_silent",
+    "nobody hears of it": "notices_dead",
 }
+
+
+@pytest.fixture(scope="module")
+def more() -> Stacks:
+    """The monitoring alone, of an environment with a stream, copies and metrics of requests."""
+    key = f"arn:aws:kms:eu-west-2:{'1' * 12}:key/01234567-89ab-cdef-0123-456789abcdef"
+    copies = {"landing": "arn:aws:s3:::copy-landing", "lake": "arn:aws:s3:::copy-lake", "key": key}
+    environment = Environment.model_validate(
+        {"environment": "dev", "account": "1" * 12, "region": "eu-west-1",
+         "streams": [{"source": "shop", "contract": "orders"}],
+         "storage": {"replication": copies, "request_metrics": True}}
+    )  # fmt: skip
+    place = Place(account=environment.account, region=environment.region)
+    app = App(analytics_reporting=False)
+    stack = MonitoringStack(app, "monitoring", environment=environment, env=place)
+    return {"monitoring": Template.from_stack(stack)}
 
 
 def alarms(stacks: Stacks) -> dict[str, Json]:
@@ -54,6 +76,61 @@ def test_each_way_in_which_data_stops_has_an_alarm(stacks: Stacks) -> None:
     assert set(WAYS.values()) <= alarms(stacks).keys()
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("AWS::SQS::Queue", "QueueName"), ("AWS::StepFunctions::StateMachine", "StateMachineName"),
+     ("AWS::Lambda::Function", "FunctionName")],
+)  # fmt: skip
+def test_whatever_holds_data_or_moves_it_has_an_alarm(stacks: Stacks, kind: str, name: str) -> None:
+    watched = json.dumps(list(alarms(stacks).values()))
+    found = [
+        each["Properties"][name]
+        for stack in ("compute", "orchestration")
+        for each in stacks[stack].find_resources(kind).values()
+    ]
+
+    assert found
+    assert [each for each in found if f'{each}"' not in watched] == []
+
+
+def test_what_a_stream_holds_back_has_an_alarm(more: Stacks) -> None:
+    found = {
+        part: (*(metric[name] for name in ("Namespace", "MetricName")), alarm["Threshold"],
+               metric["Dimensions"][0]["Value"])
+        for part, alarm in alarms(more).items()
+        if "_stream_" in part
+        for metric in [alarm["Metrics"][0]["MetricStat"]["Metric"]]
+    }  # fmt: skip
+
+    name = "lakekit-dev-orders"
+    assert len(found) == STREAM_ALARMS
+    assert found == {
+        "orders_stream_late": ("AWS/Firehose", "DeliveryToS3.DataFreshness", 3600, name),
+        "orders_stream_behind": ("AWS/Firehose", "KinesisMillisBehindLatest", 3_600_000, name),
+        "orders_stream_refused": ("AWS/Kinesis", "WriteProvisionedThroughputExceeded", 0, name),
+    }
+
+
+def test_a_copy_that_is_not_made_has_an_alarm(more: Stacks) -> None:
+    metric = alarms(more)["lake_copy_failed"]["Metrics"][0]["MetricStat"]["Metric"]
+
+    assert metric["MetricName"] == "OperationsFailedReplication"
+    assert {each["Name"]: each["Value"] for each in metric["Dimensions"]} == {
+        "SourceBucket": f"lakekit-dev-lake-{'1' * 12}-eu-west-1",
+        "DestinationBucket": "copy-lake",
+        "RuleId": "copy",
+    }
+
+
+def test_requests_are_shown_where_they_are_counted(more: Stacks, dev: Stacks) -> None:
+    def shown(stacks: Stacks) -> str:
+        [board] = stacks["monitoring"].find_resources("AWS::CloudWatch::Dashboard").values()
+        return json.dumps(board["Properties"]["DashboardBody"])
+
+    assert "5xxErrors" in shown(more)
+    assert "5xxErrors" not in shown(dev)
+
+
 def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
     for alarm in alarms(stacks).values():
         [action] = alarm["AlarmActions"]
@@ -62,11 +139,11 @@ def test_every_alarm_notifies_the_failure_topic(stacks: Stacks) -> None:
 
 
 def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(
-    environments: dict[str, Stacks],
+    environments: dict[str, Stacks], more: Stacks
 ) -> None:
     named: dict[str, set[str]] = {}
     for part, alarm in (
-        each for stacks in environments.values() for each in alarms(stacks).items()
+        each for stacks in (*environments.values(), more) for each in alarms(stacks).items()
     ):
         named.setdefault(runbook(alarm), set()).add(part)
 
@@ -75,7 +152,11 @@ def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(
         text = (RUNBOOKS / f"{page}.md").read_text()
         for part in parts:
             step = part.removesuffix("_throttled")
-            assert part in text or ("{step}_throttled" in text and step in MEMORY_MB), (page, part)
+            written = part.replace("orders", "{contract}")
+            assert written in text or ("{step}_throttled" in text and step in MEMORY_MB), (
+                page,
+                part,
+            )
 
 
 def test_silence_is_an_alarm_where_the_sweeper_is_watched_and_nowhere_else(

@@ -1,13 +1,21 @@
 """Buckets, keys and the workgroup: who is kept out, what gets cheaper, what goes when."""
 
+import json
 from typing import Any
 
 import pytest
+from aws_cdk import App
+from aws_cdk import Environment as Place
+from aws_cdk.assertions import Template
 
-from tests.infra.conftest import Stacks
+from cdk.stacks.storage import StorageStack
+from lakekit.config.environment import Environment
+from tests.infra.conftest import ROOT, Stacks
+from tests.infra.test_access import as_list
 
 Json = dict[str, Any]
 DATA = ("landing", "lake", "results")
+KEY = "arn:aws:kms:eu-west-2:{}:key/01234567-89ab-cdef-0123-456789abcdef"
 REFUSALS = ["RefusePlainHttp", "RefuseOldTls", "RefuseOtherEncryption", "RefuseOtherKeys"]
 
 
@@ -129,3 +137,89 @@ def test_without_ages_landings_stay_as_they_are(two: dict[str, Stacks]) -> None:
     ]
 
     assert "age-raw" not in rules(landing)
+
+
+def copied(account: str) -> Template:
+    """Return the storage of an environment whose copies are in an account, with its metrics."""
+    environment = Environment.model_validate(
+        {
+            "environment": "dev", "account": "1" * 12, "region": "eu-west-1",
+            "storage": {
+                "request_metrics": True,
+                "replication": {"landing": "arn:aws:s3:::copy-landing",
+                                "lake": "arn:aws:s3:::copy-lake", "key": KEY.format(account)},
+            },
+        }
+    )  # fmt: skip
+    place = Place(account=environment.account, region=environment.region)
+    app = App(
+        analytics_reporting=False, context=json.loads((ROOT / "cdk.json").read_text())["context"]
+    )
+    stack = StorageStack(app, "storage", environment=environment, env=place)
+    return Template.from_stack(stack)
+
+
+@pytest.fixture(scope="module")
+def foreign() -> Template:
+    return copied("2" * 12)
+
+
+def test_landings_and_tables_are_copied_and_no_change_set(foreign: Template) -> None:
+    found = buckets({"storage": foreign})
+    rules = {
+        name: each["ReplicationConfiguration"]["Rules"]
+        for name, each in found.items()
+        if "ReplicationConfiguration" in each
+    }
+
+    assert {name: rule["Filter"] for name, [rule] in rules.items()} == {
+        "landing": {"Prefix": ""},
+        "lake": {"Prefix": "warehouse/lakekit_dev.db/"},
+    }
+    for name, [rule] in rules.items():
+        assert rule["Destination"] == {
+            "Bucket": f"arn:aws:s3:::copy-{name}",
+            "Account": "2" * 12,
+            "AccessControlTranslation": {"Owner": "Destination"},
+            "EncryptionConfiguration": {"ReplicaKmsKeyID": KEY.format("2" * 12)},
+            "Metrics": {"Status": "Enabled"},
+        }
+        assert rule["DeleteMarkerReplication"] == {"Status": "Enabled"}
+
+
+def test_who_copies_may_write_below_the_copied_prefix_and_use_each_key_through_s3(
+    foreign: Template,
+) -> None:
+    [policy] = foreign.find_resources("AWS::IAM::Policy").values()
+    granted = {
+        action: (each["Resource"], each.get("Condition"))
+        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in as_list(each["Action"])
+    }
+
+    assert granted["s3:ReplicateObject"][0] == [
+        "arn:aws:s3:::copy-lake/warehouse/lakekit_dev.db/*",
+        "arn:aws:s3:::copy-landing/*",
+    ]
+    assert "s3:ObjectOwnerOverrideToBucketOwner" in granted
+    assert "s3:GetObject" not in granted
+    via = {"StringEquals": {"kms:ViaService": "s3.eu-west-2.amazonaws.com"}}
+    assert granted["kms:Encrypt"] == (KEY.format("2" * 12), via)
+    assert list(foreign.find_outputs("CopyRole")) == ["CopyRole"]
+
+
+def test_copies_of_the_own_account_keep_their_owner() -> None:
+    own = buckets({"storage": copied("1" * 12)})["lake"]
+    [rule] = own["ReplicationConfiguration"]["Rules"]
+
+    assert rule["Destination"].keys() == {"Bucket", "EncryptionConfiguration", "Metrics"}
+
+
+def test_requests_are_counted_where_the_environment_says_so(
+    foreign: Template, stacks: Stacks
+) -> None:
+    counted = {n for n, b in buckets({"storage": foreign}).items() if "MetricsConfigurations" in b}
+
+    assert counted == {"landing", "lake"}
+    assert not any("MetricsConfigurations" in each for each in buckets(stacks).values())
+    assert not any("ReplicationConfiguration" in each for each in buckets(stacks).values())

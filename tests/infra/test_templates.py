@@ -2,13 +2,20 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import boto3
 import pytest
 from aws_cdk.assertions import Match
+from moto import mock_aws
 
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from lakekit.config.workers import Jobs
+from lakekit.sandbox.creators import CREATORS, NOT_BUILT
+from lakekit.sandbox.resources import Resources, names_of
+from lakekit.sandbox.template import Assembly
 from lakekit.spark_conf import SETTINGS
 from tests.infra.conftest import Stacks, synthesise
 
@@ -159,3 +166,29 @@ def test_no_two_environments_share_a_name(environments: dict[str, Stacks]) -> No
     ]
 
     assert len(set(buckets)) == len(buckets) == 13
+
+
+@pytest.mark.parametrize("name", ["prod", "staging"])
+@mock_aws
+def test_the_sandbox_builds_what_another_environment_than_dev_has(
+    environments: dict[str, Stacks], name: str
+) -> None:
+    session: Any = boto3.Session(region_name="eu-west-1")
+    templates = {part: template.to_json() for part, template in environments[name].items()}
+    resources = Resources(
+        Assembly(Path(), "123456789012", "eu-west-1", templates), cache(session.client)
+    )
+
+    resources.create_all()
+
+    machines = session.client("stepfunctions").list_state_machines()["stateMachines"]
+    assert len(machines) == len(names_of(resources)["machines"]) == 2
+
+
+def test_the_sandbox_says_of_every_resource_whether_it_builds_it(stacks: Stacks) -> None:
+    kinds = {
+        each["Type"] for template in stacks.values()
+        for each in template.to_json()["Resources"].values()
+    }  # fmt: skip
+
+    assert kinds <= CREATORS.keys() | NOT_BUILT.keys()

@@ -224,6 +224,20 @@ def test_an_event_starts_a_state_machine_with_the_input_of_its_rule(sandbox):
     assert json.loads(given) == {"source": "s"}
 
 
+def test_moto_still_brings_no_dead_letters_back(moto):
+    with pytest.raises(NotImplementedError):
+        moto("sqs").start_message_move_task(SourceArn="arn:aws:sqs:eu-west-1:123456789012:q")
+
+
+def test_dead_letters_of_no_queue_cannot_be_brought_back(sandbox):
+    sqs = sandbox.client("sqs")
+    url = sqs.create_queue(QueueName="of_nobody")["QueueUrl"]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+
+    with pytest.raises(ClientError, match="must be configured as a dead-letter queue"):
+        sqs.start_message_move_task(SourceArn=found["Attributes"]["QueueArn"])
+
+
 def messages_of_a_schedule(client: Callable[[str], Any], name: str) -> list[Any]:
     """Return what an event brings to the queue of a rule that has a schedule and no pattern."""
     sqs, events = client("sqs"), client("events")

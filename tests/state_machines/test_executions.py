@@ -1,11 +1,14 @@
 """The state machines, executed with the real functions and jobs."""
 
+import json
 import os
 import signal
 
 import pytest
+from typer.testing import CliRunner
 
 from lakekit import layout
+from lakekit.cli.main import app
 from tests.worlds import until
 
 ONE, TWO, THREE = ({"id": n, "city": "here"} for n in (1, 2, 3))
@@ -82,6 +85,31 @@ def test_a_record_that_breaks_the_contract_is_quarantined_and_the_rest_is_merged
     assert '"three"' in str(rejected.values())
 
 
+def test_a_load_that_a_guard_refuses_is_reported_and_merged_once_a_person_approves(world, tmp_path):
+    world.serve([ONE, TWO])
+    world.load(1)
+    world.change_contract("max_deleted_ratio: 1", "max_deleted_ratio: 0.1")
+    world.serve([ONE])
+    notices = world.notices()
+
+    failed = world.load(2)
+
+    assert (failed.status, failed.error) == ("FAILED", "TooManyDeletedError")
+    [notice] = until(notices)
+    assert "20260102_000000/manifest.json waits for a person" in notice
+    assert world.rows() == FIRST
+
+    (tmp_path / "state.json").write_text(json.dumps({"endpoint": world.sandbox.endpoint}))
+    place = ["--sandbox", "--data", str(tmp_path), "--json"]
+    words = ["approve", world.table, "20260102_000000", "--reason", "the shop was closed"]
+    approved = CliRunner().invoke(app, [*words, *place])
+    assert approved.exit_code == 0, approved.output
+    until(lambda: "20260102_000000/.complete" in world.marks(), seconds=300)
+    assert world.rows() == [FIRST[0], (2, "here", 1, 2, False)]
+    assert notices() == []
+
+
+@pytest.mark.long
 def test_a_landing_that_a_guard_refuses_waits_for_a_person_and_later_ones_go_on(world):
     world.serve([ONE, TWO])
     world.load(1)

@@ -1,6 +1,5 @@
 """What must be there before the first deployment."""
 
-import json
 import socket
 import ssl
 from collections.abc import Iterator
@@ -24,6 +23,8 @@ RESERVED, UNRESERVED = 631, 100
 # More of it, for ShareTable.
 SHARING = 5
 CONNECT_SECONDS = 5
+# As many as a zone of the smallest network that is made has for the workers of two merges.
+LEAST_ADDRESSES = 123
 
 
 def account(of: Account) -> Iterator[Answer]:
@@ -76,6 +77,50 @@ def concurrency(of: Account) -> Iterator[Answer]:
         yield Answer("failed", "Lambda", text)
 
 
+def network(of: Account) -> Iterator[Answer]:
+    """Whether an existing VPC is in the account and region, and its subnets where it says."""
+    given = of.environment.network
+    if given is None or given.vpc_id is None:
+        return
+    client, wanted = of.client("ec2"), {subnet: zone for zone, subnet in given.subnets.items()}
+    vpcs = client.describe_vpcs(Filters=[_ids("vpc-id", given.vpc_id)])["Vpcs"]
+    if not vpcs:
+        place = f"account {of.environment.account} and {of.environment.region}"
+        yield Answer("failed", given.vpc_id, f"is no VPC of {place}; look in which it is")
+        return
+    yield Answer("ok", given.vpc_id, vpcs[0]["CidrBlock"])
+    answer = client.describe_subnets(Filters=[_ids("subnet-id", *wanted)])["Subnets"]
+    found = {each["SubnetId"]: each for each in answer}
+    for subnet, zone in wanted.items():
+        yield _subnet(subnet, zone, given.vpc_id, found.get(subnet))
+
+
+def copies(of: Account) -> Iterator[Answer]:
+    """Whether the buckets of copies are there, where their key says, and keep versions."""
+    wanted = of.environment.storage.replication
+    if wanted is None:
+        return
+    client = of.client("s3")
+    for name in wanted.names.values():
+        try:
+            # S3 says of none that it is in us-east-1.
+            region = client.get_bucket_location(Bucket=name)["LocationConstraint"] or "us-east-1"
+            status = client.get_bucket_versioning(Bucket=name).get("Status")
+        except ClientError as error:
+            if code_of(error) == "NoSuchBucket":
+                yield Answer("failed", name, "there is no such bucket; make it first")
+            else:
+                text = f"{code_of(error)}; ask account {wanted.account}, which owns it"
+                yield Answer("unknown", name, text)
+            continue
+        if region != wanted.region:
+            yield Answer("failed", name, f"is in {region}, and the key of copies {wanted.region}")
+        elif status != "Enabled":
+            yield Answer("failed", name, "keeps no versions, and S3 copies nothing to it")
+        else:
+            yield Answer("ok", name, f"in {region}, with versions")
+
+
 def secrets(of: Account) -> Iterator[Answer]:
     """Whether each secret of each source is there, with its field; no value is shown."""
     client = of.client("secretsmanager")
@@ -109,6 +154,26 @@ def origins(of: Account) -> Iterator[Answer]:
             yield Answer("ok", f"{source.source} ({host}:{port})", "connected, from this machine")
 
 
+def _ids(name: str, *values: str) -> dict[str, Any]:
+    """Return a filter: asked by one, EC2 leaves out what is not there, and raises nothing."""
+    return {"Name": name, "Values": [*values]}
+
+
+def _subnet(subnet: str, zone: str, vpc: str, found: dict[str, Any] | None) -> Answer:
+    if found is None:
+        return Answer("failed", subnet, "there is no such subnet in the account and region")
+    if found["VpcId"] != vpc:
+        return Answer("failed", subnet, f"is in {found['VpcId']}; name subnets of {vpc}")
+    if found["AvailabilityZone"] != zone:
+        there = found["AvailabilityZone"]
+        return Answer("failed", subnet, f"is in {there}; name it under that zone, not {zone}")
+    free = found["AvailableIpAddressCount"]
+    if free < LEAST_ADDRESSES:
+        text = f"{free} free addresses, and each worker of a job takes one"
+        return Answer("warning", subnet, text)
+    return Answer("ok", subnet, f"in {zone}, with {free} free addresses")
+
+
 def _read(client: Any, name: str) -> str | None:
     try:
         text: str = client.get_secret_value(SecretId=name).get("SecretString", "")
@@ -124,15 +189,11 @@ def _secret(subject: str, secret: Secret, text: str | None) -> Answer:
         return Answer("failed", subject, "there is no such secret; create it")
     if not text:
         return Answer("failed", subject, "has no text")
-    if not secret.field:
-        return Answer("ok", subject, "has a text")
     try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if isinstance(value, dict) and isinstance(value.get(secret.field), str):
-        return Answer("ok", subject, "has a text in this field")
-    return Answer("failed", subject, f"is no JSON object with a text in the field {secret.field}")
+        secret.value_in(text)
+    except ValueError as error:
+        return Answer("failed", subject, str(error))
+    return Answer("ok", subject, "has a value")
 
 
 CHECKS = (
@@ -140,6 +201,9 @@ CHECKS = (
     Check("clock", "how far this machine's clock is from that of AWS", clock),
     Check("bootstrap", "whether the CDK may deploy into the account and the region", bootstrap),
     Check("concurrency", "whether Lambda's quota suffices", concurrency),
+    Check("network", "whether the VPC and its subnets are of the account and region", network,
+          "Network"),
+    Check("copies", "whether the buckets of copies are there, with versions", copies),
     Check("secrets", "whether each secret of a source is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
-)
+)  # fmt: skip

@@ -109,22 +109,26 @@ def synth(
     """
     project = place.required()
     product.require("aws_cdk", "cdk")
-    by_cli = CALLED_BY_CDK in os.environ and out is None
-    target = (out or project.folder / OUT).resolve()
+    wanted = os.environ.get(CALLED_BY_CDK)
+    by_cli = wanted is not None and out is None
+    # The CLI names a folder below the one where it was called, and the app has another one.
+    target = Path(wanted if wanted and by_cli else out or project.folder / OUT).resolve()
     if not by_cli:
         _clear(target)
     root = product.root()
     command = [sys.executable, "cdk/app.py", "--project", str(project.folder)]
     command += [word for name in environment or () for word in ("--environment", name)]
     command += [] if bundle else ["--no-bundle"]
-    command += [] if by_cli else ["--out", str(target)]
+    command += ["--out", str(target)]
     done = subprocess.run(  # noqa: S603  our own program
         command, cwd=root, check=False, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **product.cdk_variables(root)},
     )  # fmt: skip
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["cdk/app.py failed"]
-        raise InvalidStepInputError("\n".join(lines[-20:]))
+        crashed = any(line.startswith("Traceback") for line in lines)
+        say("\n".join(lines[-20:] if crashed else lines), err=True)
+        raise typer.Exit(1)
     if by_cli:
         return
     for line in _made(target):

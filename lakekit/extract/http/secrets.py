@@ -1,6 +1,5 @@
 """The secrets of a source: read by their names, taken out of texts, put into them again."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,9 +37,10 @@ class Secrets:
             return value
         if value.name not in self._texts:
             self._texts[value.name] = self._read(value.name)
-        found = self._texts[value.name]
-        if value.field is not None:
-            found = _field(found, value.name, value.field)
+        try:
+            found = value.value_in(self._texts[value.name])
+        except ValueError as error:
+            raise SourceRejectedError(f"secret {value.name}: {error}") from None
         return self.keep(_label(value), found, lambda: self.text(value))
 
     def keep(self, label: str, value: str, source: Callable[[], str]) -> str:
@@ -114,16 +114,3 @@ def _forms(value: str, *, all_of_them: bool = False) -> Iterator[tuple[str, str]
         if all_of_them or encoded not in seen:
             yield form, encoded
         seen.add(encoded)
-
-
-def _field(text: str, name: str, field: str) -> str:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise SourceRejectedError(f"secret {name}: is not a JSON object, so has no field {field}")
-    found = value.get(field)
-    if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
-        raise SourceRejectedError(f"secret {name}: has no text in a field {field}")
-    return str(found)

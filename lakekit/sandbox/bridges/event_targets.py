@@ -2,11 +2,13 @@
 
 Moto 5.2.5 raises NotImplementedError for Lambda and Step Functions, ignores a target's `Input`
 and a rule's state, takes a rule with a schedule for one that every event matches, and gives times
-of S3 events as numbers and their `etag` as `eTag`.
+of S3 events as numbers and their `etag` as `eTag`. An execution without a name gets one that is no
+text.
 """
 
 import json
 import logging
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -75,7 +77,8 @@ def _to_function(client: Client, arn: str, text: str) -> None:
 
 
 def _to_state_machine(client: Client, arn: str, text: str) -> None:
-    client("stepfunctions").start_execution(stateMachineArn=arn, input=text)
+    name = str(uuid.uuid4())
+    client("stepfunctions").start_execution(stateMachineArn=arn, name=name, input=text)
 
 
 DELIVERIES = {"sqs": _to_queue, "lambda": _to_function, "states": _to_state_machine}

@@ -110,7 +110,9 @@ def test_functions_that_reserve_need_a_larger_quota() -> None:
         (None, None, "failed"),
         ("abc", None, "ok"),
         ('{"token": "abc"}', "token", "ok"),
-        ('{"token": 5}', "token", "failed"),
+        ('{"token": 5}', "token", "ok"),
+        ('{"token": true}', "token", "failed"),
+        ('{"token": ""}', "token", "failed"),
         ("abc", "token", "failed"),
     ],
 )
@@ -142,6 +144,76 @@ def test_a_source_of_files_alone_is_not_connected_to(session: Any) -> None:
     files = Source.model_validate({"source": "files"})
 
     assert ask("origins", account(session, sources=(files,))) == []
+
+
+def networked(vpc: str, **subnets: str) -> Environment:
+    zones = {zone.replace("_", "-"): subnet for zone, subnet in subnets.items()}
+    network = {"vpc_id": vpc, "subnets": zones}
+    return Environment.model_validate({**ENVIRONMENT.model_dump(), "network": network})
+
+
+def test_an_existing_network_must_be_of_the_account_and_the_region(session: Any) -> None:
+    ec2 = session.client("ec2")
+    vpc, other = (
+        ec2.create_vpc(CidrBlock=block)["Vpc"]["VpcId"] for block in ("10.1.0.0/16", "10.2.0.0/16")
+    )
+
+    def subnet(of: str, block: str, zone: str) -> str:
+        made = ec2.create_subnet(VpcId=of, CidrBlock=block, AvailabilityZone=zone)["Subnet"]
+        return str(made["SubnetId"])
+
+    good = subnet(vpc, "10.1.0.0/24", "eu-west-1a")
+    small = subnet(vpc, "10.1.1.0/28", "eu-west-1b")
+    foreign = subnet(other, "10.2.0.0/24", "eu-west-1b")
+
+    def found(environment: Environment) -> list[tuple[str, str]]:
+        answers = ask("network", account(session, environment=environment))
+        return [(each.state, each.text) for each in answers]
+
+    assert found(networked(vpc, eu_west_1a=good, eu_west_1b=small)) == [
+        ("ok", "10.1.0.0/16"),
+        ("ok", "in eu-west-1a, with 251 free addresses"),
+        ("warning", "11 free addresses, and each worker of a job takes one"),
+    ]
+    absent = "subnet-0123456789abcdef0"
+    assert found(networked(vpc, eu_west_1c=good, eu_west_1b=foreign, eu_west_1a=absent))[1:] == [
+        ("failed", "is in eu-west-1a; name it under that zone, not eu-west-1c"),
+        ("failed", f"is in {other}; name subnets of {vpc}"),
+        ("failed", "there is no such subnet in the account and region"),
+    ]
+    elsewhere = "vpc-0123456789abcdef0"
+    assert found(networked(elsewhere, eu_west_1a=good, eu_west_1b=small)) == [
+        ("failed", f"is no VPC of account {ACCOUNT} and {REGION}; look in which it is")
+    ]
+    assert found(ENVIRONMENT) == []
+
+
+def test_copies_need_buckets_with_versions_where_their_key_is(session: Any) -> None:
+    key = f"arn:aws:kms:eu-west-2:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef"
+
+    def found(landing: str, lake: str) -> list[tuple[str, str]]:
+        arns = {"landing": f"arn:aws:s3:::{landing}", "lake": f"arn:aws:s3:::{lake}", "key": key}
+        storage = {"replication": arns}
+        where = Environment.model_validate({**ENVIRONMENT.model_dump(), "storage": storage})
+        return [each[0::2] for each in ask("copies", account(session, environment=where))]
+
+    for name, region in (("good", "eu-west-2"), ("plain", "eu-west-2"), ("near", "eu-west-1")):
+        session.client("s3", region_name=region).create_bucket(
+            Bucket=name, CreateBucketConfiguration={"LocationConstraint": region}
+        )
+    session.client("s3", region_name="eu-west-2").put_bucket_versioning(
+        Bucket="good", VersioningConfiguration={"Status": "Enabled"}
+    )
+
+    assert found("good", "plain") == [
+        ("ok", "in eu-west-2, with versions"),
+        ("failed", "keeps no versions, and S3 copies nothing to it"),
+    ]
+    assert found("near", "absent") == [
+        ("failed", "is in eu-west-1, and the key of copies eu-west-2"),
+        ("failed", "there is no such bucket; make it first"),
+    ]
+    assert ask("copies", account(session)) == []
 
 
 @pytest.mark.parametrize(

@@ -237,11 +237,45 @@ def test_reports_what_is_wrong_with_an_environment(tmp_path: Path, own: str, fau
     assert fault in result.stderr
 
 
+VPC = """network:
+  vpc_id: vpc-0123456789abcdef0
+  subnets: {eu-west-1a: subnet-0123456789abcdef0, us-east-1b: subnet-0123456789abcdef1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "place", "fault"),
+    [
+        ("account: '1234'", "2:1", "account: must be the 12 digits of an account of AWS"),
+        ("account: 111111111111", "2:1", "account: must be text, but YAML reads it as 1111"),
+        ("region: us-gov-west-1", "2:1", "region: 'us-gov-west-1' is not a region that is known"),
+        (VPC, "4:51", "network.subnets.us-east-1b: is not a zone of eu-west-1; the VPC of"),
+        ("network: vpc", "2:1", "network.cidr: 10.0.0.0/16 overlaps 10.0.0.0/18 of dev; give"),
+        ("tags: {owner: me}", "2:8", "tags.owner: unknown field"),
+        ("tags:\n  free: {'aws:x': a}", "3:10", "tags.free.aws:x: what begins with aws: is a tag"),
+        ("budget: {monthly_usd: 5}", "2:1", "budget: nobody would hear of it; name an address"),
+        ("production: true", "base.yaml", "notify: qa is production, and nobody would hear of"),
+    ],
+)
+def test_what_no_account_would_accept_is_a_fault_with_its_place(
+    tmp_path: Path, own: str, place: str, fault: str
+) -> None:
+    files = configuration(
+        tmp_path, base=BASE, dev="network: {cidr: 10.0.0.0/18}", qa=f"# qa\n{own}\n"
+    )
+
+    found = check(*files.values()).stderr
+
+    where = f"{files['base'].with_name(place)}" if "yaml" in place else f"{files['qa']}:{place}"
+    assert f"{where}: {fault}" in found
+    assert len(found.splitlines()) == 1
+
+
 def test_reports_what_is_wrong_with_what_all_environments_share(tmp_path: Path) -> None:
     files = configuration(tmp_path, base="regio: eu-west-1\n")
 
     assert faults(check(files["base"])) == (
-        "base.yaml: regio: unknown field; did you mean 'region'?\n"
+        f"{files['base']}: regio: unknown field; did you mean 'region'?\n"
     )
 
 
@@ -339,7 +373,7 @@ def test_environments_are_checked_among_each_other_and_against_the_sources(tmp_p
     lines = check(dev, qa, both).stderr.splitlines()
 
     assert lines == [
-        "qa.yaml:3:1: region: 'us-gov-east-1' is not a region that is known to have "
+        f"{qa}:3:1: region: 'us-gov-east-1' is not a region that is known to have "
         "Glue 5.1; did you mean 'us-east-1'?",
         f"{both}:2:1: smoke: test has no source 'sop'; there are shop",
         f"{both}:1:1: network.cidr: 10.0.0.0/16 overlaps 10.0.0.0/16 of dev; give each network of "

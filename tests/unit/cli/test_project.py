@@ -1,6 +1,7 @@
 """`lakekit init`, `check`, `schema`, `synth` and `--project`, in this process."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,20 @@ def test_synth_without_its_packages_says_which(shop: Path, monkeypatch: pytest.M
 
     assert isinstance(failed, InvalidStepInputError)
     assert "pip install 'lakekit[cdk]'" in str(failed)
+
+
+def test_synth_for_the_cdk_cli_writes_where_that_was_called(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0, stderr="")
+
+    monkeypatch.setattr("lakekit.cli.project.commands.subprocess.run", run)
+    monkeypatch.setenv("CDK_OUTDIR", "cdk.out")
+
+    assert call("synth", "--project", "shop").stdout == ""
+    [command] = called
+    assert command[-2:] == ["--out", str(shop.absolute().parent / "cdk.out")]

@@ -15,6 +15,12 @@ VPC = "vpc-0123456789abcdef0"
 SUBNETS = "{eu-west-1a: subnet-0123456789abcdef0, eu-west-1b: subnet-0123456789abcdef1}"
 CONNECTION = "arn:aws:codeconnections:eu-west-1:{}:connection/01234567-89ab-cdef-0123-456789abcdef"
 SMOKE = "smoke: shop\n"
+COPIES = (
+    "storage: {{replication: {{landing: 'arn:aws:s3:::{}', lake: 'arn:aws:s3:::copy-lake', "
+    "key: 'arn:{}:kms:{}:111111111111:{}'}}}}"
+)
+COPY, KEY = "copy-landing", "key/01234567-89ab-cdef-0123-456789abcdef"
+OWN = f"lakekit-dev-landing-{ACCOUNT}-eu-west-1"
 PIPELINE = (
     SMOKE
     + "delivery: {{repository: acme/lake, pipeline: {{connection: '{}', environments: [{}]}}}}"
@@ -57,6 +63,14 @@ def load(folder: Path, own: str) -> Environment:
         (
             f"network: {{vpc_id: {VPC}, subnets: {SUBNETS.replace('west-1b', 'west-2b')}}}",
             "network.subnets.eu-west-2b: is not a zone of eu-west-1; the VPC of an environment",
+        ),
+        (COPIES.format(COPY, "aws", "eu-west-1", KEY), "storage.replication.key: is in eu-west-1"),
+        (COPIES.format("copy-lake", "aws", "eu-west-2", KEY), "storage.replication: landing and"),
+        (COPIES.format(COPY, "aws", "eu-west-2", "alias/a"), "storage.replication.key: String"),
+        (COPIES.format(OWN, "aws", "eu-west-2", KEY), "storage.replication.landing: is a"),
+        (
+            COPIES.format(COPY, "aws-cn", "cn-north-1", KEY),
+            "storage.replication.key: is in the partition aws-cn, and eu-west-1 in aws; S3 copies",
         ),
         ("streams: [{source: shop, contract: orders, buffer_seconds: 5}]", "streams.0.buffer_s"),
         (
@@ -111,6 +125,26 @@ def test_networks_of_a_project_do_not_overlap() -> None:
         "prod: network.cidr: 10.0.64.0/20 overlaps 10.0.0.0/16 of dev; give each network of a "
         "project a range of its own, so that they can be connected"
     ]
+
+
+def test_a_copy_has_a_bucket_of_its_own() -> None:
+    def copying(name: str, landing: str, lake: str) -> Environment:
+        copies = {"landing": f"arn:aws:s3:::{landing}", "lake": f"arn:aws:s3:::{lake}",
+                  "key": f"arn:aws:kms:eu-west-2:{ACCOUNT}:{KEY}"}  # fmt: skip
+        return environment(name, storage={"replication": copies})
+
+    one = copying("dev", "copy-landing", "copy-lake")
+    same_copy = copying("qa", "copy-landing", "qa-lake")
+    over = copying("test", "test-landing", one.bucket("lake"))
+
+    assert environment_faults([one, copying("qa", "qa-landing", "qa-lake")]) == []
+    assert [str(fault) for _, fault in environment_faults([one, same_copy])] == [
+        "storage.replication: copy-landing is written by dev too; give each copy a bucket of its "
+        "own"
+    ]
+    for pair in ([one, over], [over, one]):
+        [(_, fault)] = environment_faults(pair)
+        assert f"{one.bucket('lake')} is written by" in str(fault)
 
 
 def test_a_vpc_is_in_one_account_and_region() -> None:

@@ -173,3 +173,20 @@ def test_an_unknown_field_gets_the_nearest_one_of_its_own_model(auth: str, fault
         load_source(f"source: a\nbase_url: https://a.org\nauth: {auth}\n", name="a.yaml")
 
     assert str(refused.value).splitlines()[0] == f"a.yaml: {fault}"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [("abc", None, "abc"), ('{"a": "b"}', "a", "b"), ('{"a": 5}', "a", "5"), ("5", None, "5")],
+)
+def test_a_secret_is_all_of_its_text_or_one_field(text: str, field: str | None, value: str) -> None:
+    assert Secret(name="n", field=field).value_in(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["abc", "[1]", "{}", '{"a": ""}', '{"a": true}', '{"a": 1.5}', '{"a": null}', '{"a": {}}'],
+)
+def test_a_field_of_a_secret_must_hold_a_text_or_a_whole_number(text: str) -> None:
+    with pytest.raises(ValueError, match=r"the field a|no field a"):
+        Secret(name="n", field="a").value_in(text)

@@ -122,3 +122,11 @@ def test_a_network_costs_also_without_a_run_and_more_in_production() -> None:
     assert fixed(network="vpc") == pytest.approx(153.3)
     assert fixed(network={"zones": 3}, production=True) == pytest.approx(284.7)
     assert fixed(network=given) == 0
+
+
+def test_a_stream_costs_also_without_a_record() -> None:
+    streamed = environment(streams=({"source": "shop", "contract": "orders"},))
+
+    more = estimate(streamed).fixed - estimate().fixed
+
+    assert more == pytest.approx(730 * prices.STREAM_HOUR + 3 * prices.ALARM)
