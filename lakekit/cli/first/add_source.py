@@ -240,11 +240,3 @@ def _write(texts: dict[Path, str], asker: Asker) -> list[Path]:
             ) from None
         written.append(file)
     return written
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    from lakekit.cli.first.try_source import try_source  # noqa: PLC0415
-
-    app.command("add-source")(add_source)
-    app.command("try")(try_source)

@@ -131,17 +131,6 @@ def synth(
         say(line)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    from lakekit.cli.project.run import run  # noqa: PLC0415  with the commands that it is one of
-
-    app.command()(init)
-    app.command()(check)
-    app.command()(run)
-    app.command()(schema)
-    app.command()(synth)
-
-
 def _own_files(project: Project) -> Iterator[Path]:
     found = False
     for file in sorted(project.config.glob("*/*.yaml")):
