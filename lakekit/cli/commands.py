@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from typer._click import Command, Context
@@ -79,6 +79,10 @@ COMMANDS = {
         ("import", "exchange.commands:take", "Contracts out of ODCS."),
     ),
 }
+_TYPES = {
+    "bool": "", "str": "TEXT", "list[str]": "TEXT", "int": "NUMBER", "float": "NUMBER",
+    "Path": "PATH", "list[Path]": "PATH",
+}  # fmt: skip
 
 
 def load_command(name: str) -> "Command":
@@ -95,10 +99,21 @@ def load_command(name: str) -> "Command":
     if isinstance(found, typer.Typer):
         group = typer.main.get_group(found)
         group.name = name
+        for each in (group, *group.commands.values()):
+            _show_plain_types(each)
         return group
     app = typer.Typer(add_completion=False)
     app.command(name)(found)
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    _show_plain_types(command)
+    return command
+
+
+def _show_plain_types(command: "Command") -> None:
+    """Let the help of a command show TEXT where an option takes one, and nothing at a flag."""
+    for option in command.get_params(typer.Context(command)):
+        if isinstance(option, TyperOption) and option.metavar is None:
+            option.metavar = _TYPES.get(option.bare_type())
 
 
 class _Loaded(MutableMapping[str, "Command"]):
@@ -135,6 +150,7 @@ class Commands(TyperGroup):
         super().__init__(**attributes)
         self.commands: MutableMapping[str, Command] = _Loaded()
         self._is_listing = False
+        _show_plain_types(self)
 
     def format_help(self, ctx: "Context", formatter: Any) -> None:
         """Write the help, with a line for each command."""

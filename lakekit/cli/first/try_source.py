@@ -13,6 +13,7 @@ from lakekit.cli.first.places import (
     SecretOption,
     read_secrets,
     reader_of,
+    stored_secrets,
 )
 from lakekit.cli.first.trial import Trial, run_trial
 from lakekit.cli.formats import FormatOption
@@ -65,7 +66,7 @@ def try_source(
     Example: lakekit try airports_api --pages 3
     """
     project = place.required()
-    folder, secrets = project.config, read_secrets(secret, project)
+    folder, secrets = project.config, stored_secrets(project) | read_secrets(secret)
     known = read_source(folder, source)
     contract = _contract(folder, source, endpoint)
     found = _fetch(known, contract, pages, secrets)
