@@ -14,12 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from lakekit.cli.first.dialogue import Asker, Question, chosen_asker
 from lakekit.cli.first.interview import Interview
 from lakekit.cli.first.look import Given, given_of, look, open_api
-from lakekit.cli.first.places import SecretOption, read_secrets, stored_secrets
+from lakekit.cli.first.places import SecretOption, named, read_secrets, stored_secrets
 from lakekit.cli.output import say
 from lakekit.cli.project import place
 from lakekit.config.load import read_source
 from lakekit.config.source import Source, load_source
 from lakekit.contract.checked import CheckedContract
+from lakekit.contract.contract import load_contract
 from lakekit.discover.address import (
     Address,
     as_name,
@@ -42,6 +43,7 @@ from lakekit.errors import (
 )
 from lakekit.local.warehouse import read_text
 from lakekit.models import Name
+from lakekit.project.folder import SECRETS, Project
 from lakekit.project.schemas import editor_comment
 
 _GRAPHQL = (
@@ -80,8 +82,18 @@ def add_source(  # noqa: PLR0913, PLR0917
         url, name, tuple(header or ()), auth, read_body(_text_of(body)) if body else None,
         read_secrets(secret), stored_secrets(project),
     )  # fmt: skip
-    for file in add(said, chosen_asker(yes), project.config):
+    files = add(said, chosen_asker(yes), project.config)
+    for file in files:
         say(f"wrote {file}")
+    _say_what_is_next(project, files[-1])
+
+
+def _say_what_is_next(project: Project, contract: Path) -> None:
+    source = read_source(project.config, load_contract(read_text(contract)).source)
+    stored = stored_secrets(project)
+    for name in {named(secret.name) for _, secret in source.secrets()} - stored.keys():
+        say(f'add to {project.folder / SECRETS}: {name}: "…"', err=True)
+    say(f"next: lakekit try {source.source}, then lakekit run {source.source}", err=True)
 
 
 @dataclass(frozen=True)

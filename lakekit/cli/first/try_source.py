@@ -69,6 +69,7 @@ def try_source(
     folder, secrets = project.config, stored_secrets(project) | read_secrets(secret)
     known = read_source(folder, source)
     contract = _contract(folder, source, endpoint)
+    place.refuse_files(project, known, contract.contract)
     found = _fetch(known, contract, pages, secrets)
     records = [read_record(line, contract) for line in found.lines]
     trial = run_trial(records, contract)

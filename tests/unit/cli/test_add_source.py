@@ -333,6 +333,20 @@ def test_a_key_with_another_name_is_the_place_of_the_next_page(
     assert contract.endpoint.records == records
 
 
+def test_the_command_says_what_is_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["init"])
+    guarded = apis.guarded(apis.github, "Authorization", f"Bearer {TOKEN}", "Bearer")
+    with serving(guarded) as (base, _):
+        words = ["add-source", f"{base}/v1/customers", "--name", "shop", "--yes"]
+        done = CliRunner().invoke(app, [*words, "--secret", f"lakekit/dev/shop={TOKEN}"])
+
+    assert done.stderr == (
+        f'add to {tmp_path}/secrets.yaml: lakekit/dev/shop: "…"\n'
+        "next: lakekit try shop, then lakekit run shop\n"
+    )
+
+
 def test_a_key_in_the_address_becomes_a_secret(tmp_path: Path) -> None:
     def keyed(asked: Asked) -> Reply:
         if asked.query.get("api_key") != TOKEN:
