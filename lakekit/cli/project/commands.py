@@ -48,8 +48,7 @@ def init(
     if not made.written:
         say(f"{folder.resolve()} is a project already; nothing was written", err=True)
         return
-    readme = folder / "README.md"
-    say(f"next: write a source and a contract, as {readme} shows, then `lakekit run`", err=True)
+    say("next: lakekit add-source URL, in this folder, then lakekit run SOURCE", err=True)
 
 
 def check(
