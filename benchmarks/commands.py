@@ -93,7 +93,10 @@ def _run(words: Sequence[str], project: Path) -> Taken:
     start = time.perf_counter()
     path = {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(  # noqa: S603  our own program
-        [*_LAKEKIT, *words], cwd=project, env=os.environ | path, stdout=subprocess.DEVNULL,
+        [*_LAKEKIT, *words],
+        cwd=project,
+        env=os.environ | path,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
         _, status, used = os.wait4(process.pid, 0)

@@ -56,6 +56,7 @@ _POST = """it may want a POST: give its body, as in --body '{"state": "open"}'""
 def add_source(  # noqa: PLR0913, PLR0917
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of a list of records.")],
     name: Annotated[str | None, typer.Option(help="Name of the source; that of the host.")] = None,
+    table: Annotated[str | None, typer.Option(help="Name of the table; that of the path.")] = None,
     header: Annotated[
         list[str] | None,
         typer.Option(metavar="'NAME: VALUE'", help="A header; one with a key becomes auth."),
@@ -76,10 +77,12 @@ def add_source(  # noqa: PLR0913, PLR0917
     It asks for two pages. No file is replaced, and no secret is written.
 
     Example: lakekit add-source https://shop.example/api/customers
+
+    Example: lakekit add-source https://a.example/list --auth 'basic ann'
     """
     project = place.required()
     said = Said(
-        url, name, tuple(header or ()), auth, read_body(_text_of(body)) if body else None,
+        url, name, table, tuple(header or ()), auth, read_body(_text_of(body)) if body else None,
         read_secrets(secret), stored_secrets(project),
     )  # fmt: skip
     files = add(said, chosen_asker(yes), project.config)
@@ -106,6 +109,7 @@ class Said:
 
     url: str
     name: str | None = None
+    table: str | None = None
     headers: tuple[str, ...] = ()
     auth: str | None = None
     body: Mapping[str, Any] | None = None
@@ -126,11 +130,14 @@ def add(said: Said, asker: Asker, folder: Path) -> list[Path]:
     """
     address = read_address(said.url)
     source = said.name or asker.ask(_name_question("source", source_name(address.base_url)))
-    _checked_name(source)
+    _checked_name("name", source)
     known = _known_source(folder, source, address)
     if known:
         address = _within(known, said.url, address)
-    table = asker.ask(_table_question(folder, _table_of(address, said.body)))
+    table = said.table or asker.ask(_table_question(folder, _table_of(address, said.body)))
+    _checked_name("table", table)
+    if (there := _contract_file(folder, table)).exists():
+        raise InvalidStepInputError(f"{there} is there already, and is not replaced; give --table")
     given = given_of(source, address, said.headers, said.secrets, said.stored, said.auth)
     if known and said.auth:
         raise InvalidStepInputError(
@@ -178,12 +185,12 @@ def _name_question(kind: str, proposal: str) -> Question[str]:
     return Question(kind, f"What is the name of the {kind}?", proposal, read)
 
 
-def _checked_name(name: str) -> None:
+def _checked_name(option: str, name: str) -> None:
     try:
         TypeAdapter(Name).validate_python(name)
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InvalidStepInputError(f"--name {name}: {reason}") from None
+        raise InvalidStepInputError(f"--{option} {name}: {reason}") from None
 
 
 def _table_of(address: Address, body: Mapping[str, Any] | None) -> str:

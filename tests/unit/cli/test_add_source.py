@@ -445,6 +445,18 @@ def test_no_file_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "contracts/customers.yaml").read_text() == before
 
 
+def test_a_table_may_have_another_name_than_the_path(tmp_path: Path) -> None:
+    with serving(apis.github) as (base, _):
+        url = f"{base}/v1/customers"
+        add(Said(url, "shop"), Proposals(), tmp_path)
+        with pytest.raises(InvalidStepInputError, match="is there already, and is not replaced"):
+            add(Said(url, "other", "customers"), Proposals(), tmp_path)
+
+        written = add(Said(url, "other", "buyers"), Proposals(), tmp_path)
+
+    assert written[-1] == tmp_path / "contracts/buyers.yaml"
+
+
 def test_a_second_table_of_an_api_uses_its_source(tmp_path: Path) -> None:
     with serving(apis.github) as (base, _):
         add(Said(f"{base}/v1/customers", "shop"), Proposals(), tmp_path)
