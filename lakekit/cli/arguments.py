@@ -1,13 +1,8 @@
 """Which files belong to which run, read from the order of `--input` and `--at`."""
 
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 
-from lakekit.batch import Batch, Extract
 from lakekit.errors import InvalidStepInputError
-from lakekit.local.files import form_fault, place_fault
-from lakekit.values import parse_time
 
 
 def spread_inputs(arguments: Sequence[str]) -> list[str]:
@@ -98,41 +93,3 @@ def pair_runs(arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     if waiting or len(runs) != len(times):
         raise InvalidStepInputError("each --at needs the --input files of its run before it")
     return runs
-
-
-def refuse_other_form(option: str, file: str) -> None:
-    """Raise if a file is not one of lines of JSON, as far as its beginning shows.
-
-    Raises:
-        InvalidStepInputError: It is missing, no file, unreadable, or of another form.
-    """
-    try:
-        fault = form_fault(Path(file))
-    except OSError as error:
-        fault = error.strerror
-    if fault:
-        raise InvalidStepInputError(f"{option} {file}: {fault}")
-
-
-def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
-    """Return the batch of one local run; the same files at the same time are the same run.
-
-    Raises:
-        InvalidStepInputError: A file cannot be read, or the time has no zone.
-    """
-    extraction_time = parse_time("--at", time)
-    digest = hashlib.sha256(f"{extract} {extraction_time.isoformat()}".encode())
-    for file in files:
-        try:
-            if fault := place_fault(Path(file)):
-                raise InvalidStepInputError(f"--at {time} --input {file}: {fault}")
-            with Path(file).open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        except OSError as error:
-            raise InvalidStepInputError(f"--at {time} --input {file}: {error.strerror}") from None
-    return Batch(
-        run_id=f"local-{digest.hexdigest()[:24]}",
-        extract=extract,
-        extraction_time=extraction_time,
-        files=tuple(files),
-    )

@@ -13,32 +13,18 @@ from typing import Annotated
 
 import typer
 
-from lakekit.cli import merge as commands_merge
-from lakekit.cli import rebuild as commands_rebuild
-from lakekit.cli import sandbox as commands_sandbox
 from lakekit.cli.arguments import take
-from lakekit.cli.exchange import commands as commands_exchange
-from lakekit.cli.first import add_source as commands_first
-from lakekit.cli.operate import commands as commands_operate
-from lakekit.cli.operate import cost as commands_cost
-from lakekit.cli.operate import doctor as commands_doctor
-from lakekit.cli.operate import smoke as commands_smoke
-from lakekit.cli.operate import watermark as commands_watermark
-from lakekit.cli.output import say
-from lakekit.cli.page import commands as commands_page
-from lakekit.cli.project import commands as commands_project
+from lakekit.cli.commands import Commands
+from lakekit.cli.output import say, why
 from lakekit.cli.project import place
-from lakekit.cli.read import commands as commands_read
 from lakekit.errors import LakekitError
-from lakekit.local.warehouse import why
 from lakekit.project import product
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-commands_rebuild.register(commands_sandbox.app)
-app.add_typer(commands_sandbox.app, name="sandbox")
 
 
 def _show_version(wanted: bool) -> None:
@@ -69,19 +55,6 @@ def lakekit(
     """REST sources and files into Iceberg tables with exact SCD2 history."""
     place.choose(project)
     call.call_on_close(lambda: place.choose(None))
-
-
-commands_project.register(app)
-commands_first.register(app)
-commands_merge.register(app)
-commands_read.register(app)
-commands_page.register(app)
-commands_operate.register(app)
-commands_cost.register(app)
-commands_doctor.register(app)
-app.add_typer(commands_watermark.app, name="watermark")
-commands_exchange.register(app)
-commands_smoke.register(app)
 
 
 @contextmanager

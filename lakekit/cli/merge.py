@@ -1,5 +1,6 @@
 """The commands that write a local warehouse, and the one that only says what would be written."""
 
+import hashlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -8,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from lakekit.batch import Batch, MergeResult, refuse_extract
-from lakekit.cli.arguments import given, make_batch, pair_runs, refuse_other_form
-from lakekit.cli.output import render_samples, say, say_rebuilt, write
+from lakekit.batch import Batch, Extract, MergeResult, refuse_extract
+from lakekit.cli.arguments import given, pair_runs
+from lakekit.cli.output import render_samples, say, say_rebuilt, why, write
 from lakekit.contract.contract import Contract, load_contract
 from lakekit.errors import InvalidStepInputError, LakekitError, TooManyRejectedError
-from lakekit.local.files import CONVERTED, broken_gzip
+from lakekit.local.files import CONVERTED, broken_gzip, form_fault, place_fault
 from lakekit.local.landing import Landing
 from lakekit.local.receive import received
 from lakekit.local.run.place import refuse_loaded, source_of
@@ -27,7 +28,6 @@ from lakekit.local.warehouse import (
     spark_faults,
     staging_of,
     tidy_staging,
-    why,
 )
 from lakekit.replay.merged_runs import MergedRun
 from lakekit.values import parse_time, to_json
@@ -210,13 +210,6 @@ def rebuild(
     say(to_json(shown) if as_json else say_rebuilt(shown))
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command()(merge)
-    app.command("plan-merge")(plan_merge)
-    app.command()(rebuild)
-
-
 @contextmanager
 def _received(runs: Sequence[tuple[str, Batch]], promise: Contract) -> Iterator[Mapping[str, Path]]:
     """Give what a merge reads of each file of some runs; see `received`."""
@@ -304,3 +297,41 @@ def _sentence(r: dict[str, object], would: str = "") -> str:
     counts = ", ".join(f"{name} {r[name]}" for name in (*names, *rare))
     opened = f"{would}opened {r['opened']}, closed {r['closed']} ({r['deleted']} deleted)"
     return f"{r['table']}: {opened}, {counts}" + ("" if would else f"; {state}")
+
+
+def refuse_other_form(option: str, file: str) -> None:
+    """Raise if a file is not one of lines of JSON, as far as its beginning shows.
+
+    Raises:
+        InvalidStepInputError: It is missing, no file, unreadable, or of another form.
+    """
+    try:
+        fault = form_fault(Path(file))
+    except OSError as error:
+        fault = error.strerror
+    if fault:
+        raise InvalidStepInputError(f"{option} {file}: {fault}")
+
+
+def make_batch(time: str, files: Sequence[str], extract: Extract) -> Batch:
+    """Return the batch of one local run; the same files at the same time are the same run.
+
+    Raises:
+        InvalidStepInputError: A file cannot be read, or the time has no zone.
+    """
+    extraction_time = parse_time("--at", time)
+    digest = hashlib.sha256(f"{extract} {extraction_time.isoformat()}".encode())
+    for file in files:
+        try:
+            if fault := place_fault(Path(file)):
+                raise InvalidStepInputError(f"--at {time} --input {file}: {fault}")
+            with Path(file).open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise InvalidStepInputError(f"--at {time} --input {file}: {error.strerror}") from None
+    return Batch(
+        run_id=f"local-{digest.hexdigest()[:24]}",
+        extract=extract,
+        extraction_time=extraction_time,
+        files=tuple(files),
+    )

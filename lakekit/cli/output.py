@@ -48,6 +48,12 @@ def write(text: str, *, err: bool = False) -> None:
     stream.flush()
 
 
+def why(error: OSError) -> str:
+    """Return what the operating system says of a fault, and of which path if there is one."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
 def screen() -> Screen:
     """Return what standard output is: a terminal with its width, or a file without one."""
     if not sys.stdout.isatty():

@@ -10,12 +10,13 @@ import typer
 
 from lakekit import layout
 from lakekit.cli.output import say, say_rebuilt
-from lakekit.cli.sandbox import Endpoint
+from lakekit.cli.sandbox import Endpoint, app
 from lakekit.local.warehouse import read_text
 from lakekit.values import parse_time, to_json
 from lakekit.warehouse.places import SANDBOX, connect
 
 
+@app.command()
 def rebuild(
     table: Annotated[str, typer.Option(help="Name of the table.")],
     source: Annotated[str, typer.Option(help="Name of its source.")],
@@ -66,11 +67,6 @@ def _run(connection: Any, arguments: dict[str, str]) -> Any:
     except SandboxError as error:
         say(str(error), err=True)
         raise typer.Exit(1) from None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to `lakekit sandbox`."""
-    app.command()(rebuild)
 
 
 def _places(connection: Any) -> dict[str, str]:

@@ -16,7 +16,6 @@ import typer
 from lakekit.cli.folder_lock import held
 from lakekit.cli.output import say
 from lakekit.cli.project import place
-from lakekit.config.load import read_sources
 from lakekit.errors import InvalidStepInputError, LakekitError
 from lakekit.project import product
 from lakekit.project.folder import Project
@@ -182,6 +181,8 @@ def _example(
 
 def _refuse_unknown(base_urls: dict[str, str], project: Project) -> None:
     """Raise if an address is given for a source that the project does not have."""
+    from lakekit.config.load import read_sources  # noqa: PLC0415  takes its time
+
     known = [each.source for each in read_sources(project.config)] if base_urls else []
     for name in base_urls:
         if name not in known:

@@ -1,9 +1,10 @@
 """What was chosen for a source and its table, and the two documents that come of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakekit.discover.body import without
 from lakekit.discover.columns import ColumnGuess, Columns
 
 
@@ -20,6 +21,7 @@ class Draft:
     path: str
     params: Mapping[str, Sequence[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
     auth: Sequence[Mapping[str, Any]] = ()
     response: Mapping[str, Any] = field(default_factory=lambda: {"format": "json"})
     place: Mapping[str, Any] = field(default_factory=dict)
@@ -43,12 +45,19 @@ class Draft:
         ways = [dict(way) for way in self.auth]
         return found | ({"auth": ways[0] if len(ways) == 1 else ways} if ways else {})
 
+    def paged(self, paginator: Mapping[str, Any], sends: Collection[str]) -> "Draft":
+        """Return the draft with a paginator, without what that sends itself."""
+        params = {name: value for name, value in self.params.items() if name not in sends}
+        body = without(self.body, sends) if self.body else None
+        return replace(self, paginator=paginator, params=params, body=body)
+
     def endpoint(self) -> dict[str, Any]:
         """Return the endpoint of the contract."""
         found: dict[str, Any] = {"path": self.path}
         params = {n: v[0] if len(v) == 1 else [*v] for n, v in self.params.items()}
         found |= {"params": params} if params else {}
         found |= {"headers": dict(self.headers)} if self.headers else {}
+        found |= {"body": dict(self.body)} if self.body else {}
         found |= {"response": dict(self.response)} if self.response.get("format") != "json" else {}
         found |= dict(self.place)
         found["paginator"] = dict(self.paginator)

@@ -1,10 +1,11 @@
 """How the pages of an API may follow each other, by what its first answer and its address show."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lakekit.contract.endpoint.paths import path_of
+from lakekit.discover.body import Fields as BodyFields
 from lakekit.discover.places import Place
 from lakekit.errors import SourceShapeError
 from lakekit.extract import Answer
@@ -16,9 +17,7 @@ _MOST_LEVELS = 4
 _NEXT = re.compile(r".*next.*|cursor|endcursor|continuation\w*|after|scrollid|bookmark|marker")
 _MORE = re.compile(r"(has|is)?more(results|items|data|pages|records)?|hasnext(page)?")
 _LAST = re.compile(r"(is)?last(page)?|done|(is)?complete|finished")
-_PAGES = re.compile(
-    r"(total|num|number|page)(of)?(pages?|count)|pages|lastpage|pagecount|pagestotal"
-)
+_PAGES = re.compile(r"(total|num|number)(of)?pages?(count)?|pages|pages?(count|total)|lastpage")
 _TOTAL = re.compile(
     r"(odata)?(total|count|found|numfound|hits|matches)|(total|num|full|overall)(of)?"
     r"(count|records|results|items|elements|size|hits|rows|entries|found|number)+|"
@@ -32,11 +31,18 @@ _LIMIT_PARAM = re.compile(
     r"\$?(limit|top|take|rows|count|size|max_?results|num|per_?page|page_?size|page\W?(size|limit)"
     r"\W?|length)", re.IGNORECASE,
 )  # fmt: skip
+_AFTER_PARAM = re.compile(r"(starting_?)?(after|since|last)(_?\w*id)?", re.IGNORECASE)
 _NEXT_HEADER = re.compile(r"x-?(pagination-)?next-?(page|cursor|token|offset|page-token)", re.I)
 _TOTAL_HEADER = re.compile(
     r"x-?(pagination-|wp-)?total(-?count|-?items|-?results|-?records)?", re.I
 )
 _PAGES_HEADER = re.compile(r"x-?(pagination-|wp-)?(total-?pages|page-?count|totalpages)", re.I)
+# What a paginator sends if it names nothing else.
+_USUAL_PARAMS = {
+    "page_number": {"page_param": "page"},
+    "offset": {"offset_param": "offset", "limit_param": "limit"},
+    "cursor": {"cursor_param": "cursor"},
+}
 
 
 class PagingGuess(NamedTuple):
@@ -75,6 +81,12 @@ class Scalar(NamedTuple):
         """A whole number, or None."""
         is_whole = isinstance(self.value, Number) and self.value.is_whole and len(self.value) < 16
         return int(self.value) if is_whole else None
+
+    @property
+    def amount(self) -> int | None:
+        """A whole number, also one that is written as a text, or None."""
+        is_digits = re.fullmatch(r"\d{1,15}", self.text or "")
+        return int(self.text or 0) if is_digits else self.number
 
     @property
     def text(self) -> str | None:
@@ -147,6 +159,27 @@ def probes(seen: Around) -> list[PagingGuess]:
     return found
 
 
+def in_body(
+    guesses: Sequence[PagingGuess], fields: BodyFields, params: Collection[str]
+) -> list[PagingGuess]:
+    """Return the ways with their positions in the body, but for parameters of the address.
+
+    Of a query of GraphQL only those are left whose variables it declares.
+    """
+    found: list[PagingGuess] = []
+    for guess in guesses:
+        names = _USUAL_PARAMS.get(guess.paginator["type"], {}) | {
+            name: value for name, value in guess.paginator.items() if name.endswith("_param")
+        }
+        moved = {name: value for name, value in names.items() if value not in params}
+        if fields.declared is None or {*moved.values()} <= {*fields.declared}:
+            places = {value: fields.place(value) for value in moved.values()}
+            paginator = guess.paginator | {name: places[value] for name, value in moved.items()}
+            sends = tuple(places.get(name, name) for name in guess.sends)
+            found.append(guess._replace(paginator=paginator, sends=sends))
+    return found
+
+
 def _links(seen: Around) -> Iterator[PagingGuess]:
     try:
         link = next_link(seen.answer.headers)
@@ -214,11 +247,15 @@ def _params_of(name: str, params: Mapping[str, Any], *, is_number: bool) -> list
 
 def _keysets(seen: Around) -> Iterator[PagingGuess]:
     flag = _flag(seen)
-    key = next((name for name in ("id", "_id", "uuid", "key") if name in seen.last), None)
+    own = [name for name in seen.last if re.fullmatch(r"\w*(_id|Id|ID)", name)]
+    usual = [name for name in ("id", "_id", "uuid", "key") if name in seen.last]
+    key = next(iter([*usual, *own]), None)
     if not flag or key is None:
         return
     shown = next(iter(flag.values()))
-    for param in ("starting_after", "after", "since_id", "last_id"):
+    given = [name for name in seen.params if _AFTER_PARAM.fullmatch(name)]
+    usual_params = ["starting_after", "after", "since_id", "last_id", "after_id"]
+    for param in dict.fromkeys([*given, *usual_params]):
         found = {"type": "keyset", "key_path": path_of((key,)), "key_param": param, **flag}
         saw = f"{shown} is a flag, and no cursor is there; {param} with the last `{key}`"
         yield PagingGuess(found, saw, (param,))
@@ -267,7 +304,7 @@ def _totals(seen: Around) -> tuple[_Stated | None, _Stated | None]:
     """Return what states the pages, and what states the records."""
     pages = total = None
     for each in seen.scalars:
-        number = each.number
+        number = each.amount
         if number is None:
             continue
         if _PAGES.fullmatch(each.name) and pages is None:
@@ -302,7 +339,7 @@ def _own(seen: Around, names: re.Pattern[str]) -> tuple[str, str] | None:
     """Return a parameter of the address, or a number that the answer repeats, and which it is."""
     for name in seen.params:
         if names.fullmatch(name):
-            return name, f"the address has the parameter {name}"
+            return name, f"the request has the parameter {name}"
     for each in seen.scalars:
         own = str(each.steps[-1])
         # What an answer calls its page is often not what a request calls it.

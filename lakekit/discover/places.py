@@ -1,7 +1,7 @@
 """Where the records of an answer may be: lists, lists within wrappers, maps by id, one object."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,13 +129,19 @@ def _list(steps: Steps, items: list[Any]) -> Iterator[Place]:
     score = min(len(items), 50) + (40 if name in _USUAL or not steps else 0)
     score -= 8 * len(steps) + (60 if name in _UNUSUAL else 0)
     what = f"a list of {len(items)}" + (f" with {_names(objects[0])}" if objects else "")
-    for wrapper in _WRAPPERS:
+    for wrapper in _wrappers(objects):
         inner = [each.named().get(wrapper) for each in objects]
         if objects and all(isinstance(each, Fields) for each in inner):
             path = path_of((*steps, Every, wrapper))
             saw = f"a list of {len(items)}, each wrapped in `{wrapper}`"
             yield Place(path, saw, len(items), score=score + 5)
     yield Place(path_of(steps), what, len(items), score=score)
+
+
+def _wrappers(objects: list[Fields]) -> Iterable[str]:
+    """Return the fields that may hold a record each: usual ones, and one that is alone."""
+    names = {name for each in objects for name in each.named()}
+    return names if len(names) == 1 else _WRAPPERS
 
 
 def _map(steps: Steps, value: Fields) -> Place | None:

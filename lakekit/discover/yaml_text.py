@@ -12,6 +12,8 @@ from lakekit.values import printable
 
 _WIDTH = 79
 _PLAIN = re.compile(r"[A-Za-z_$/][A-Za-z0-9_./$-]*")
+# Lines that a literal of YAML keeps: printable ones, of which the first is not indented.
+_BLOCK = re.compile(r"\S[ -~]*(?<! )(\n([ -~]*[!-~])?)*\n[ -~]*[!-~]")
 
 
 def source_text(draft: Draft) -> str:
@@ -33,7 +35,7 @@ def contract_text(draft: Draft) -> str:
         about = {"shape": "", "map_key": "", "response": "format", "paginator": "pages",
                  "incremental": "since", "params": ""}.get(name, name)  # fmt: skip
         lines += _comment(draft.saw.get(about, ""), "  ")
-        lines.append(f"  {name}: {flow(value)}")
+        lines += _body(value) if name == "body" else [f"  {name}: {flow(value)}"]
     lines += _comment(draft.saw.get("columns", ""))
     lines.append("schema:")
     columns = zip(draft.columns.found, document["schema"], strict=True)
@@ -47,6 +49,20 @@ def contract_text(draft: Draft) -> str:
         lines += _comment(draft.saw.get(about, ""), "  ")
         lines.append(f"  {name}: {flow(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _body(body: Mapping[str, Any]) -> Iterable[str]:
+    """Yield the lines of a body; a query of several lines stays as it was written."""
+    graphql = body.get("graphql")
+    if not graphql or not _BLOCK.fullmatch(graphql["query"]):
+        yield f"  body: {flow(body)}"
+        return
+    yield "  body:"
+    yield "    graphql:"
+    yield "      query: |-"
+    yield from (f"        {line}".rstrip() for line in graphql["query"].split("\n"))
+    if variables := graphql.get("variables"):
+        yield f"      variables: {flow(variables)}"
 
 
 def _column(draft: Draft, column: ColumnGuess, written: Mapping[str, Any]) -> Iterable[str]:

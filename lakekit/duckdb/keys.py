@@ -11,7 +11,7 @@ from typing import Any
 from lakekit.contract.sqltypes import SqlType, parse_type
 from lakekit.duckdb.tables import Table
 from lakekit.errors import InvalidStepInputError
-from lakekit.sql.queries import double_quote
+from lakekit.sql.queries import double_quote, text_literal
 
 _TYPES = {
     "string": "VARCHAR", "boolean": "BOOLEAN", "int": "INTEGER", "bigint": "BIGINT",
@@ -32,9 +32,22 @@ def key_conditions(table: Table, key: Mapping[str, str]) -> tuple[list[str], dic
     for number, (given, written) in enumerate(key.items()):
         column = _column(table, given)
         kind = parse_type(table.types[column])
-        values[f"k{number}"] = _value(kind, written, column)
-        conditions.append(f"{double_quote(column)} = CAST($k{number} AS {_type(kind)})")
+        value = _value(kind, written, column)
+        if (shown := _literal(value)) is None:
+            shown = f"$k{number}"
+            values[f"k{number}"] = value
+        conditions.append(f"{double_quote(column)} = CAST({shown} AS {_type(kind)})")
     return conditions, values
+
+
+def _literal(value: Any) -> str | None:
+    """Return a text or a whole number as SQL, else None: it is a parameter.
+
+    For a parameter DuckDB imports pandas where it is installed, which takes over a second.
+    """
+    if type(value) is int:
+        return str(value)
+    return text_literal(value) if isinstance(value, str) and "\0" not in value else None
 
 
 def _column(table: Table, given: str) -> str:

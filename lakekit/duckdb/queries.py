@@ -89,7 +89,8 @@ def tables_in(connection: "DuckDBPyConnection", query: str) -> set[str] | None:
     Raises:
         InvalidStepInputError: It is not one query.
     """
-    found = connection.execute("SELECT json_serialize_sql($query)", {"query": query}).fetchone()
+    # No parameter: for one DuckDB imports pandas where it is installed.
+    found = connection.execute(f"SELECT json_serialize_sql({text_literal(query)})").fetchone()
     parsed = json.loads(found[0]) if found else {}
     if parsed.get("error"):
         if parsed.get("error_type") == "parser":

@@ -104,12 +104,6 @@ def plain(text: str) -> str:
     return _PLACES.sub("", _CLASSES.sub("", line)).strip()
 
 
-def why(error: OSError) -> str:
-    """Return what the operating system says of a fault, and of which path if there is one."""
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename else reason
-
-
 def staging_of(warehouse: Path) -> str:
     """Return the address of the folder for change sets."""
     return (warehouse / layout.STAGING).resolve().as_uri()

@@ -40,8 +40,8 @@ def gather_page(
         place: Its name.
         option: By which commands name it.
         now: The time.
-        operated: What the deployment says of itself; None for a local warehouse.
-        lineage: Where tables come from, if no deployment says it.
+        operated: What the deployment says of itself, or the runs of a local warehouse.
+        lineage: Where the tables of a local warehouse come from; its commits are runs, too.
     """
     known = reader.tables()
     counts = dict(zip((each.name for each in known), reader.count(known), strict=True))
@@ -51,11 +51,12 @@ def gather_page(
         for each in known
         if each.kind not in _ATTACHED or _owner(each.name) not in names
     ]
-    origins = operated.lineage if operated else lineage or {}
+    origins = {**(operated.lineage if operated else {}), **(lineage or {})}
     tables = [
         each.model_copy(update={"lineage": origins.get(each.name, Lineage())}) for each in found
     ]
-    runs = operated.runs if operated else _runs_of(known, tables)
+    runs = list(operated.runs) if operated else []
+    runs = runs if lineage is None else _with_commits(runs, _runs_of(known, tables))
     return Page(
         place=place,
         option=option,
@@ -202,6 +203,20 @@ def _runs_of(known: Sequence[Table], tables: Sequence[PageTable]) -> list[PageRu
                 load = loads.get(_extracted(summary)) if len(runs_in(summary)) == 1 else None
                 run.tables[table.name] = load
     newest = sorted(found.values(), key=lambda run: run.started_at, reverse=True)
+    return newest[:_MOST_LOCAL_RUNS]
+
+
+def _with_commits(runs: Sequence[PageRun], commits: Sequence[PageRun]) -> list[PageRun]:
+    """Return runs with what their commits did, and the runs that are known by their commits."""
+    found = {each.run_id: each for each in commits}
+    own = [
+        each.model_copy(update={"tables": {**each.tables, **found[each.run_id].tables}})
+        if each.run_id in found
+        else each
+        for each in runs
+    ]
+    others = [each for each in commits if each.run_id not in {run.run_id for run in runs}]
+    newest = sorted([*own, *others], key=lambda run: run.started_at, reverse=True)
     return newest[:_MOST_LOCAL_RUNS]
 
 

@@ -93,6 +93,11 @@ def lineage_of(contract: Contract, base_url: str = "") -> Lineage:
     return Lineage(source=contract.source, address=address)
 
 
+def lineage_of_loads(store: ObjectStore) -> dict[str, Lineage]:
+    """Return where the tables come from that the runs of a bucket have loaded."""
+    return _lineage(store, _loaded(store), {})
+
+
 def _shown(run: Any) -> dict[str, Any]:
     fields: dict[str, Any] = run.model_dump(exclude={"ended_at"})
     return fields | {"tables": dict.fromkeys(run.tables)}

@@ -9,11 +9,9 @@ build/          logs and state of the sandbox
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakekit.config.environment import BASE
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
-from lakekit.models import parse_yaml
 
-MARK = Path("config/environments") / f"{BASE}.yaml"
+MARK = Path("config/environments/base.yaml")
 SECRETS = "secrets.yaml"
 _HINT = "`lakekit init` makes one"
 
@@ -54,6 +52,8 @@ class Project:
             raise InvalidEnvironmentError(f"{file}: cannot be read: {error}") from None
         if not any(_content(line) for line in text.splitlines()):
             return {}
+        from lakekit.models import parse_yaml  # noqa: PLC0415  takes its time
+
         found = parse_yaml(text, name=str(file), error=InvalidEnvironmentError)
         for name, value in found.items():
             if not isinstance(value, str) or not value:

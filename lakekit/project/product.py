@@ -10,7 +10,6 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from lakekit.config.load import read_source
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 
 # The sandbox deploys the templates of this environment, and a local run takes its secrets.
@@ -79,6 +78,8 @@ def example(name: str = "airports") -> Path:
 
 def example_secrets(project: Path, key: str) -> dict[str, str] | None:
     """Return the secret of the example source by its name; None if a project has no such source."""
+    from lakekit.config.load import read_source  # noqa: PLC0415  takes its time
+
     try:
         source = read_source(project / "config", EXAMPLE)
     except UnknownSourceError:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.error import URLError
 
-from lakekit.config.environment import Environment, environment_names, load_environment
 from lakekit.duckdb.connection import S3Access
 from lakekit.duckdb.reader import Reader, open_reader
 from lakekit.errors import InvalidEnvironmentError, InvalidStepInputError
@@ -18,6 +17,7 @@ from lakekit.local.catalog import LocalCatalog, refuse_no_warehouse
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from lakekit.config.environment import Environment
     from lakekit.ports import TableFinder
 
 SANDBOX = Path("build/sandbox")
@@ -147,12 +147,14 @@ def aws_faults(place: str) -> Iterator[None]:
         ) from None
 
 
-def known_environment(name: str, folder: Path) -> Environment:
+def known_environment(name: str, folder: Path) -> "Environment":
     """Return an environment by its file's name.
 
     Raises:
         InvalidEnvironmentError: There is no such file; the message names those that there are.
     """
+    from lakekit.config.environment import environment_names, load_environment  # noqa: PLC0415  takes its time
+
     known = environment_names(folder)
     if name not in known:
         there = f"there are {', '.join(known)}" if known else "write one"

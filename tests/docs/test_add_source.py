@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekit.cli.first.add_source import add
+from lakekit.cli.first.add_source import Said, add
 from lakekit.cli.first.dialogue import Person
 from lakekit.cli.output import say
 from tests.docs.pages import ROOT, read
@@ -32,7 +32,7 @@ def test_the_dialogue_of_the_page_is_the_one_that_a_person_has(
 
     with apis.serving(apis.stripe) as (base, _):
         person = Person(line, lambda _: "")
-        for file in add(f"{base}/v1/customers", "shop", [], {}, person, tmp_path):
+        for file in add(Said(f"{base}/v1/customers", "shop"), person, tmp_path):
             say(f"wrote {file}")
 
     shown = capsys.readouterr().out.replace(base, "https://shop.example")

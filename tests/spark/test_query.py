@@ -87,6 +87,35 @@ def test_a_snippet_of_the_page_shows_what_the_page_says(spark, airports, snippet
     assert {tuple(row) for row in spark.sql(query, rows=rows).collect()} == expected
 
 
+def test_the_branch_of_a_run_is_found_and_abandoned_as_the_page_on_operations_says(spark):
+    shown, abandoned = (
+        each.text for each in snippets("sql") if each.page == "docs/operations.md"
+    )  # fmt: skip
+    branch = "lakekit_a3b83e60b04ad31f"
+    table = "lakekit_dev.customers"
+    spark.sql("CREATE NAMESPACE lakekit_dev")
+    spark.sql(f"CREATE TABLE {table} (id int) USING iceberg")
+    spark.sql(f"CREATE TABLE {table}_journal (_run_id string) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1)")
+    spark.sql(f"INSERT INTO {table}_journal VALUES ('shop-again-1'), ('shop-again-2')")
+    for name in (branch, f"work_{branch}_0c1d2e3f4a5b"):
+        spark.sql(f"ALTER TABLE {table} CREATE BRANCH `{name}`")
+
+    refs, named = (spark.sql(text) for text in statements(shown))
+    assert {row["name"] for row in refs.collect()} > {branch}
+    assert named.collect()[0][0] == branch
+    for text in statements(abandoned):
+        spark.sql(text)
+
+    assert [row["name"] for row in spark.sql(f"SELECT * FROM {table}.refs").collect()] == ["main"]
+    assert [row[0] for row in spark.table(f"{table}_journal").collect()] == ["shop-again-2"]
+
+
+def statements(text):
+    lines = [line for line in text.splitlines() if not line.startswith("--")]
+    return [each.strip() for each in "\n".join(lines).split(";") if each.strip()]
+
+
 def test_the_page_holds_the_texts_of_the_builders():
     page = (ROOT / "docs/reading.md").read_text()
     between = (on("2025-01-01"), on("2026-01-01"))

@@ -98,12 +98,6 @@ def import_odcs(
         say("not carried over, or chosen:\n" + "\n".join(f"  {each}" for each in found.notes))
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(export, name="export")
-    app.add_typer(take, name="import")
-
-
 def _deployed(
     config: Path, tables: list[str] | None, environment: str, sources: Sequence[Source]
 ) -> list[Contract]:

@@ -1,11 +1,11 @@
 """`lakekit add-source`: from the address of an API to the files of a source and of its table."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -14,13 +14,22 @@ from pydantic import TypeAdapter, ValidationError
 from lakekit.cli.first.dialogue import Asker, Question, chosen_asker
 from lakekit.cli.first.interview import Interview
 from lakekit.cli.first.look import Given, given_of, look, open_api
-from lakekit.cli.first.places import SecretOption, read_secrets
+from lakekit.cli.first.places import SecretOption, named, read_secrets, stored_secrets
 from lakekit.cli.output import say
 from lakekit.cli.project import place
 from lakekit.config.load import read_source
 from lakekit.config.source import Source, load_source
 from lakekit.contract.checked import CheckedContract
-from lakekit.discover.address import Address, read_address, shown_url, source_name, table_name
+from lakekit.contract.contract import load_contract
+from lakekit.discover.address import (
+    Address,
+    as_name,
+    read_address,
+    shown_url,
+    source_name,
+    table_name,
+)
+from lakekit.discover.body import first_field, read_body
 from lakekit.discover.draft import Draft
 from lakekit.discover.form import form_of
 from lakekit.discover.places import find_places
@@ -32,21 +41,35 @@ from lakekit.errors import (
     SourceShapeError,
     UnknownSourceError,
 )
+from lakekit.local.warehouse import read_text
 from lakekit.models import Name
+from lakekit.project.folder import SECRETS, Project
 from lakekit.project.schemas import editor_comment
 
-_BY_HAND = "write the contract by hand, see docs/sources.md, and look at it with lakekit try"
-_GRAPHQL = f"this looks like GraphQL, which answers nothing without a query: {_BY_HAND}"
+_GRAPHQL = (
+    "this looks like GraphQL, which answers nothing without a query: give it with --body, as in "
+    "--body @query.graphql"
+)
+_POST = """it may want a POST: give its body, as in --body '{"state": "open"}'"""
 
 
-def add_source(
+def add_source(  # noqa: PLR0913, PLR0917
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of a list of records.")],
     name: Annotated[str | None, typer.Option(help="Name of the source; that of the host.")] = None,
+    table: Annotated[str | None, typer.Option(help="Name of the table; that of the path.")] = None,
     header: Annotated[
         list[str] | None,
         typer.Option(metavar="'NAME: VALUE'", help="A header; one with a key becomes auth."),
     ] = None,
+    auth: Annotated[
+        str | None,
+        typer.Option(help="How to sign in, as in 'basic USER', 'oauth2 TOKEN_URL CLIENT_ID'."),
+    ] = None,
     secret: SecretOption = None,
+    body: Annotated[
+        str | None,
+        typer.Option(help="Of a POST: JSON, GraphQL or a form; @FILE has it in a file."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Take what is proposed, and list it.")] = False,
 ) -> None:
     """Look at an API, ask about what is found, and write a source and a contract.
@@ -54,44 +77,80 @@ def add_source(
     It asks for two pages. No file is replaced, and no secret is written.
 
     Example: lakekit add-source https://shop.example/api/customers
+
+    Example: lakekit add-source https://a.example/list --auth 'basic ann'
     """
     project = place.required()
-    folder, secrets = project.config, read_secrets(secret, project)
-    asker = chosen_asker(yes)
-    for file in add(url, name, header or [], secrets, asker, folder):
+    said = Said(
+        url, name, table, tuple(header or ()), auth, read_body(_text_of(body)) if body else None,
+        read_secrets(secret), stored_secrets(project),
+    )  # fmt: skip
+    files = add(said, chosen_asker(yes), project.config)
+    for file in files:
         say(f"wrote {file}")
+    _say_what_is_next(project, files[-1])
 
 
-def add(
-    url: str,
-    name: str | None,
-    headers: list[str],
-    secrets: dict[str, str],
-    asker: Asker,
-    folder: Path,
-) -> list[Path]:
+def _say_what_is_next(project: Project, contract: Path) -> None:
+    source = read_source(project.config, load_contract(read_text(contract)).source)
+    stored = stored_secrets(project)
+    for name in {named(secret.name) for _, secret in source.secrets()} - stored.keys():
+        say(f'add to {project.folder / SECRETS}: {name}: "…"', err=True)
+    say(f"next: lakekit try {source.source}, then lakekit run {source.source}", err=True)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a person says of an API in the command line.
+
+    body: that of an endpoint. secrets: values by names, of the command line. stored: those of the
+    project's own file.
+    """
+
+    url: str
+    name: str | None = None
+    table: str | None = None
+    headers: tuple[str, ...] = ()
+    auth: str | None = None
+    body: Mapping[str, Any] | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    stored: Mapping[str, str] = field(default_factory=dict)
+
+
+def _text_of(body: str) -> str:
+    return read_text(Path(body[1:])) if body.startswith("@") else body
+
+
+def add(said: Said, asker: Asker, folder: Path) -> list[Path]:
     """Look, ask and write; return the files that were written.
 
     Raises:
         InvalidStepInputError: An answer is missing, or a file is there already.
         SourceShapeError: The API gives no records; and what `SourceClient.send` raises.
     """
-    address = read_address(url)
-    source = name or asker.ask(_name_question("source", source_name(address.base_url)))
-    _checked_name(source)
+    address = read_address(said.url)
+    source = said.name or asker.ask(_name_question("source", source_name(address.base_url)))
+    _checked_name("name", source)
     known = _known_source(folder, source, address)
     if known:
-        address = _within(known, url, address)
-    table = asker.ask(_table_question(folder, address))
-    given = given_of(source, address, headers, secrets)
-    draft = _first_draft(source, table, address, given)
-    api = open_api(address.base_url, source, given, known)
+        address = _within(known, said.url, address)
+    table = said.table or asker.ask(_table_question(folder, _table_of(address, said.body)))
+    _checked_name("table", table)
+    if (there := _contract_file(folder, table)).exists():
+        raise InvalidStepInputError(f"{there} is there already, and is not replaced; give --table")
+    given = given_of(source, address, said.headers, said.secrets, said.stored, said.auth)
+    if known and said.auth:
+        raise InvalidStepInputError(
+            f"--auth: {source} is there already, and signs in as its file says; leave it out"
+        )
+    draft = replace(_first_draft(source, table, address, given), body=said.body)
+    api = open_api(address.base_url, source, given, asker, known)
     try:
-        with _hinting(address.path):
+        with _hinting(address.path) if not said.body else nullcontext():
             api, answer = look(api, draft.endpoint(), given, asker)
             form = form_of(answer)
             find_places(form)
-        saw = {"source": f"Seen at {shown_url(url)}.", "sign in": api.saw}
+        saw = {"source": f"Seen at {shown_url(said.url)}.", "sign in": api.saw}
         draft = replace(draft, auth=api.auth, saw=saw)
         chosen = Interview(asker, api, answer, form, draft).draft()
         texts = _texts(chosen, folder, known)
@@ -111,8 +170,8 @@ def _hinting(path: str) -> Iterator[None]:
     except (SourceRejectedError, SourceShapeError) as error:
         if re.search(r"graphi?ql", path, re.IGNORECASE) or "query string" in str(error):
             error.args = (f"{error}; {_GRAPHQL}", *error.args[1:])
-        if re.search(r": 405\b", str(error)):
-            error.args = (f"{error}; it may want a POST with a body: {_BY_HAND}", *error.args[1:])
+        elif re.search(r": 405\b", str(error)):
+            error.args = (f"{error}; {_POST}", *error.args[1:])
         raise
 
 
@@ -126,16 +185,23 @@ def _name_question(kind: str, proposal: str) -> Question[str]:
     return Question(kind, f"What is the name of the {kind}?", proposal, read)
 
 
-def _checked_name(name: str) -> None:
+def _checked_name(option: str, name: str) -> None:
     try:
         TypeAdapter(Name).validate_python(name)
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise InvalidStepInputError(f"--name {name}: {reason}") from None
+        raise InvalidStepInputError(f"--{option} {name}: {reason}") from None
 
 
-def _table_question(folder: Path, address: Address) -> Question[str]:
-    plain = _name_question("table", table_name(address.path, address.base_url))
+def _table_of(address: Address, body: Mapping[str, Any] | None) -> str:
+    """Return a name for the table: that of the first field of a query, or of the path."""
+    if body and "graphql" in body and (field_of := first_field(body["graphql"]["query"])):
+        return as_name(field_of, "records")
+    return table_name(address.path, address.base_url)
+
+
+def _table_question(folder: Path, proposal: str) -> Question[str]:
+    plain = _name_question("table", proposal)
 
     def read(text: str, again: bool) -> str:
         found = plain.read(text, again)
@@ -240,11 +306,3 @@ def _write(texts: dict[Path, str], asker: Asker) -> list[Path]:
             ) from None
         written.append(file)
     return written
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    from lakekit.cli.first.try_source import try_source  # noqa: PLC0415
-
-    app.command("add-source")(add_source)
-    app.command("try")(try_source)

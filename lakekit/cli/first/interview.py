@@ -11,11 +11,12 @@ from lakekit.cli.first.typed_answers import NONE, about_column, parts_of, read_n
 from lakekit.cli.first.watermark import ask_watermark
 from lakekit.contract.contract import Contract
 from lakekit.contract.sqltypes import parse_type
+from lakekit.discover.body import fields_of
 from lakekit.discover.columns import Columns, nested_fields, propose_columns
 from lakekit.discover.draft import Draft
 from lakekit.discover.form import Form, form_of
 from lakekit.discover.keys import propose_keys
-from lakekit.discover.paging import PagingGuess, around, probes, propose_paginators
+from lakekit.discover.paging import PagingGuess, around, in_body, probes, propose_paginators
 from lakekit.discover.places import Place, find_places
 from lakekit.discover.proofs import Proof, prove
 from lakekit.discover.roles import RoleGuess, change_time, delete_mark
@@ -128,8 +129,8 @@ class Interview:
         objects = objects_of(self._lines)
         last = objects[-1].named() if objects else {}
         seen = around(self._answer, self._form.json, place, last, self._params())
-        guesses = propose_paginators(seen)[:MOST_PROOFS]
-        tried, best = try_ways(guesses, probes(seen), self._prove)
+        guesses = self._placed(propose_paginators(seen))[:MOST_PROOFS]
+        tried, best = try_ways(guesses, self._placed(probes(seen)), self._prove)
         known = {each.text: each for each in [*tried, *filter(None, [best])]}
 
         def read(text: str, again: bool) -> Tried:
@@ -146,19 +147,23 @@ class Interview:
             Question("pages", "How do the pages follow each other?", proposal, read,
                      [*sorted(saw, key=lambda each: not each.startswith(proposal))])
         )  # fmt: skip
-        params = {n: v for n, v in self._draft.params.items() if n not in chosen.guess.sends}
-        self._draft = replace(self._draft, paginator=chosen.guess.paginator, params=params)
+        self._draft = self._draft.paged(chosen.guess.paginator, chosen.guess.sends)
         self._note("pages", seen_of(chosen))
         if any(chosen.proof.pages):
             self._lines = [line for page in chosen.proof.pages for line in page]
 
     def _params(self) -> dict[str, list[str]]:
-        return {name: [*values] for name, values in self._draft.params.items()}
+        """Return the parameters of the address, and the fields of the body by their names."""
+        inside = fields_of(self._draft.body).values if self._draft.body else {}
+        return {**inside, **{name: [*values] for name, values in self._draft.params.items()}}
+
+    def _placed(self, guesses: list[PagingGuess]) -> list[PagingGuess]:
+        """Put positions into the body, if there is one."""
+        body = self._draft.body
+        return in_body(guesses, fields_of(body), self._draft.params) if body else guesses
 
     def _prove(self, guess: PagingGuess) -> Proof:
-        params = {n: v for n, v in self._draft.params.items() if n not in guess.sends}
-        columns = self._columns([])
-        draft = replace(self._draft, paginator=guess.paginator, params=params, columns=columns)
+        draft = replace(self._draft.paged(guess.paginator, guess.sends), columns=self._columns([]))
         first = self._lines if not self._form.is_text else ()
         return prove(self._api.source, draft.contract_document(), self._api.client, guess, first)
 
@@ -317,7 +322,8 @@ class Interview:
         elif mark:
             about += f"; {mark.column} may mark deleted records: it is kept as a column"
         self._note("extract", about)
-        if chosen == "incremental" and self._draft.sequence_by:
+        # A field of a body that takes the watermark is written by hand.
+        if chosen == "incremental" and self._draft.sequence_by and not self._draft.body:
             self._ask_watermark(self._draft.sequence_by)
 
     def _ask_watermark(self, name: str) -> None:

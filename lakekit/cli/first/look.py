@@ -14,7 +14,7 @@ from lakekit.contract.endpoint.placeholders import RunValues
 from lakekit.discover.address import Address, looks_secret
 from lakekit.discover.proofs import CachingClient
 from lakekit.discover.sample import contract_of
-from lakekit.discover.sign_in import propose_sign_in, read_sign_in
+from lakekit.discover.sign_in import WAYS, propose_sign_in, read_sign_in
 from lakekit.errors import InvalidStepInputError
 from lakekit.extract import Answer
 from lakekit.extract.requests import Requests
@@ -50,19 +50,32 @@ class Given:
 
 
 def given_of(
-    source: str, address: Address, headers: Sequence[str], secrets: dict[str, str]
+    source: str,
+    address: Address,
+    headers: Sequence[str],
+    secrets: Mapping[str, str],
+    stored: Mapping[str, str],
+    sign_in: str | None,
 ) -> Given:
-    """Return what an address, `--header` and `--secret` say; secrets among them by their names.
+    """Return what an address and the options say; secrets among them by their names.
+
+    Args:
+        source: Its name, which its secret has too, unless `secrets` has one alone.
+        address: With its secrets.
+        headers: Of `--header`.
+        secrets: Of `--secret`.
+        stored: Those of the project's own file, which may be of other sources.
+        sign_in: Of `--auth`.
 
     Raises:
-        InvalidStepInputError: A header is none; the message does not repeat it.
+        InvalidStepInputError: A header or a way to sign in is none; no message repeats a header.
     """
     name = f"lakekit/{{environment}}/{source}"
     if len(secrets) == 1:
         name = next(iter(secrets)).replace(f"/{ENVIRONMENT}/", "/{environment}/")
     plain: dict[str, str] = {}
-    auth: list[dict[str, Any]] = []
-    values = dict(secrets)
+    auth: list[dict[str, Any]] = [_typed(sign_in, name)] if sign_in is not None else []
+    values = {**stored, **secrets}
     for text in headers:
         key, colon, value = text.partition(":")
         key, value = key.strip(), value.strip()
@@ -72,8 +85,8 @@ def given_of(
             scheme, _, token = value.partition(" ")
             if scheme.lower() != "bearer" or not token.strip():
                 raise InvalidStepInputError(
-                    "--header Authorization: only 'Bearer …' is taken; for others leave it out, "
-                    "and answer how to sign in"
+                    "--header Authorization: only 'Bearer …' is taken; for other ways leave it "
+                    f"out, and give --auth, as one of {', '.join(WAYS)}"
                 )
             auth.append({"type": "bearer", "secret": name})
             values[named(name)] = token.strip()
@@ -89,18 +102,32 @@ def given_of(
     return Given(plain, auth, values, name)
 
 
-def open_api(base_url: str, name: str, given: Given, known: Source | None = None) -> Api:
-    """Return an API to call.
+def _typed(sign_in: str, name: str) -> dict[str, Any]:
+    try:
+        return read_sign_in(sign_in.strip(), name)
+    except ValueError as error:
+        raise InvalidStepInputError(f"--auth: {error}") from None
+
+
+def open_api(
+    base_url: str, name: str, given: Given, asker: Asker, known: Source | None = None
+) -> Api:
+    """Return an API to call; ask for the values of its secrets that nobody has given.
 
     Raises:
         InvalidStepInputError: The source would not load; with one line per fault.
     """
-    if known:
-        return Api(known, _client(known, given.secrets))
     auth = [dict(way) for way in given.auth]
-    source = _source(base_url, name, auth)
-    saw = "a secret of the command line or of the address; here is only its name" if auth else ""
+    source = known or _source(base_url, name, auth)
+    _ask_secrets(source, given, asker)
+    saw = "as it was given; a secret is here by its name alone" if auth else ""
     return Api(source, _client(source, given.secrets), auth, saw)
+
+
+def _ask_secrets(source: Source, given: Given, asker: Asker) -> None:
+    for _, secret in source.secrets():
+        if named(secret.name) not in given.secrets:
+            given.secrets[named(secret.name)] = asker.secret(named(secret.name))
 
 
 def look(api: Api, endpoint: Mapping[str, Any], given: Given, asker: Asker) -> tuple[Api, Answer]:
@@ -121,14 +148,12 @@ def look(api: Api, endpoint: Mapping[str, Any], given: Given, asker: Asker) -> t
             f"The API answers {answer.status}: how is a request signed in?",
             guess.text if guess.text != "basic USER" else "",
             lambda text, _: read_sign_in(text, given.secret_name),
-            (guess.saw, "bearer, basic USER, api_key header NAME, api_key query NAME"),
+            (f"{guess.saw}; or give --auth", ", ".join(WAYS)),
         )
     )
-    secret = named(given.secret_name)
-    if secret not in given.secrets:
-        given.secrets[secret] = asker.secret(secret)
     api.close()
     source = _source(api.source.address, api.source.source, [way])
+    _ask_secrets(source, given, asker)
     signed = Api(source, _client(source, given.secrets), [way],
                  f"{answer.status} without it; {guess.saw}")  # fmt: skip
     answer = _ask(signed, endpoint)

@@ -21,13 +21,18 @@ def named(name: str) -> str:
     return name.replace("{environment}", ENVIRONMENT)
 
 
-def read_secrets(given: list[str] | None, project: Project) -> dict[str, str]:
-    """Return the secrets of a project's own file and those of an option, by their names.
+def stored_secrets(project: Project) -> dict[str, str]:
+    """Return the secrets of a project's own file, by their names."""
+    return {named(name): value for name, value in project.secrets().items()}
+
+
+def read_secrets(given: list[str] | None) -> dict[str, str]:
+    """Return the secrets of an option, by their names.
 
     Raises:
         InvalidStepInputError: One is not NAME=VALUE; the message does not repeat it.
     """
-    found = {named(name): value for name, value in project.secrets().items()}
+    found: dict[str, str] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
         if not (name and equals and value):

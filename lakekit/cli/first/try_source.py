@@ -13,6 +13,7 @@ from lakekit.cli.first.places import (
     SecretOption,
     read_secrets,
     reader_of,
+    stored_secrets,
 )
 from lakekit.cli.first.trial import Trial, run_trial
 from lakekit.cli.formats import FormatOption
@@ -65,9 +66,10 @@ def try_source(
     Example: lakekit try airports_api --pages 3
     """
     project = place.required()
-    folder, secrets = project.config, read_secrets(secret, project)
+    folder, secrets = project.config, stored_secrets(project) | read_secrets(secret)
     known = read_source(folder, source)
     contract = _contract(folder, source, endpoint)
+    place.refuse_files(project, known, contract.contract)
     found = _fetch(known, contract, pages, secrets)
     records = [read_record(line, contract) for line in found.lines]
     trial = run_trial(records, contract)

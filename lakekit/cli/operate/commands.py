@@ -7,7 +7,6 @@ import typer
 
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate import texts
-from lakekit.cli.operate.backfill import backfill
 from lakekit.cli.operate.places import (
     EnvironmentOption,
     JsonOption,
@@ -241,14 +240,9 @@ def retry(
         )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    group = typer.Typer()
-    group.callback(invoke_without_command=True)(runs)
-    group.command()(watch)
-    app.add_typer(group, name="runs")
-    for command in (landings, status, approve, reject, retry, backfill):
-        app.command()(command)
+run_group = typer.Typer()
+run_group.callback(invoke_without_command=True)(runs)
+run_group.command()(watch)
 
 
 def show_all(

@@ -67,11 +67,6 @@ def cost(
         say(_text(found, sizes))
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(cost)
-
-
 def _numbers(option: str, given: Sequence[str], sources: Sequence[str]) -> dict[str, float]:
     """Return the number that an option has for each source it names.
 

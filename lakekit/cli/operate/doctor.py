@@ -53,8 +53,3 @@ def doctor(
     shown(found)
     if any(each.state == "failed" for each in found):
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(doctor)

@@ -7,15 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from lakekit.cli.project import place
 from lakekit.cli.sandbox import connect
-from lakekit.config.environment import Environment
 from lakekit.errors import InvalidStepInputError
-from lakekit.local.run.log import RunLog
-from lakekit.local.run.place import BUCKET, LocalPlace
-from lakekit.models import Name
 from lakekit.project.folder import Project
 from lakekit.warehouse import places
 from lakekit.warehouse.places import SANDBOX as SANDBOX_FOLDER
@@ -23,12 +18,19 @@ from lakekit.warehouse.places import aws_faults
 
 if TYPE_CHECKING:
     from lakekit.aws.place import Place
+    from lakekit.config.environment import Environment
 
 
 def _name(text: str | None) -> str | None:
     """Refuse what cannot be the name of a source."""
+    if text is None:
+        return None
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415  takes its time
+
+    from lakekit.models import Name  # noqa: PLC0415
+
     try:
-        return text if text is None else TypeAdapter(Name).validate_python(text)
+        return TypeAdapter(Name).validate_python(text)
     except ValidationError as error:
         raise InvalidStepInputError(f"--source {text}: {error.errors()[0]['msg']}") from None
 
@@ -74,12 +76,15 @@ def here(environment: str | None, sandbox: bool) -> bool:
     return environment is None and not sandbox and place.here() is not None
 
 
-def known_environment(name: str) -> Environment:
+def known_environment(name: str) -> "Environment":
     """Return an environment by its file's name; see `lakekit.warehouse.places`."""
     return places.known_environment(name, place.required().environments)
 
 
 def _local(project: Project) -> "Place":
+    from lakekit.local.run.log import RunLog  # noqa: PLC0415  takes its time
+    from lakekit.local.run.place import BUCKET, LocalPlace  # noqa: PLC0415
+
     if not (project.warehouse / BUCKET).is_dir():
         raise InvalidStepInputError(
             f"{project.warehouse}: nothing was loaded here yet; `lakekit run` loads a source, or "

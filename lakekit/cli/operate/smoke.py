@@ -61,8 +61,3 @@ def _source_of(environment: str | None) -> str:
         where = f"set smoke in config/environments/{environment}.yaml" if environment else ""
         raise InvalidStepInputError(" or ".join(filter(None, ["give --source NAME", where])))
     return source
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(smoke)

@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption
-from lakekit.cli.output import say
+from lakekit.cli.output import say, why
 from lakekit.cli.page.places import gather
 from lakekit.cli.read.places import WarehouseOption, Where
 from lakekit.cli.sandbox import Data
 from lakekit.errors import InvalidStepInputError
-from lakekit.local.warehouse import why
 from lakekit.warehouse.places import SANDBOX
 
 OUT = Path("lakekit-report.html")
@@ -57,8 +56,3 @@ def write_report(where: Where, out: Path) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise InvalidStepInputError(f"--out {out}: {why(error)}") from None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(report)

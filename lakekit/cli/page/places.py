@@ -16,9 +16,17 @@ from lakekit.config.environment import Environment
 from lakekit.contract.contract import load_contract
 from lakekit.errors import InvalidContractError, LandingCorruptError
 from lakekit.local.landing import Landing
+from lakekit.local.run.log import RunLog
+from lakekit.local.run.place import BUCKET, LocalPlace
 from lakekit.page.gather import gather_page
 from lakekit.page.model import Lineage, Page
-from lakekit.page.operated import Around, Operated, ask_operated, lineage_of
+from lakekit.page.operated import (
+    Around,
+    Operated,
+    ask_operated,
+    lineage_of,
+    lineage_of_loads,
+)
 from lakekit.ports import ObjectStore
 from lakekit.warehouse.places import SANDBOX, aws_faults
 from lakekit.watch.watch import Watched, watch
@@ -30,15 +38,31 @@ def gather(where: Where, now: datetime) -> Page:
     """Return the page of the place that a command names; see `lakekit.cli.read.places.opened`."""
     where = resolved(where)
     if where.warehouse is not None:
-        with opened(where) as reader:
-            lineage = {name: _landed(where.warehouse, name) for name in reader.locations}
-            option = f"--warehouse {shlex.quote(str(where.warehouse))}"
-            return gather_page(reader, str(where.warehouse), option, now, lineage=lineage)
+        return _of_warehouse(where, where.warehouse, now)
     with opened(where) as reader, aws_faults(where.environment or "sandbox"):
         operated = _operated(where, now)
         option = _option(where)
         place = where.environment or "sandbox"
         return gather_page(reader, place, option, now, operated)
+
+
+def _of_warehouse(where: Where, warehouse: Path, now: datetime) -> Page:
+    """Return the page of a local warehouse, which files were merged into, or sources loaded."""
+    project = place_of_project.here()
+    is_own = project is not None and project.warehouse.resolve() == warehouse.resolve()
+    # What waits is decided by commands that know the warehouse of a project alone.
+    option = f"--project {shlex.quote(str(project.folder))}" if project and is_own else (
+        f"--warehouse {shlex.quote(str(warehouse))}"
+    )  # fmt: skip
+    loaded = LocalPlace(warehouse, watched=True) if (warehouse / BUCKET).is_dir() else None
+    with opened(where) as reader:
+        lineage = {name: _landed(warehouse, name) for name in reader.locations}
+        lineage |= lineage_of_loads(loaded.store) if loaded else {}
+        operated = None
+        if loaded and is_own:
+            log = RunLog(loaded.store)
+            operated = ask_operated(loaded.flow, log, loaded.store, now, Around())
+        return gather_page(reader, str(warehouse), option, now, operated, lineage)
 
 
 def _option(where: Where) -> str:

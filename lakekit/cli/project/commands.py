@@ -48,8 +48,7 @@ def init(
     if not made.written:
         say(f"{folder.resolve()} is a project already; nothing was written", err=True)
         return
-    readme = folder / "README.md"
-    say(f"next: write a source and a contract, as {readme} shows, then `lakekit run`", err=True)
+    say("next: lakekit add-source URL, in this folder, then lakekit run SOURCE", err=True)
 
 
 def check(
@@ -133,17 +132,6 @@ def synth(
         return
     for line in _made(target):
         say(line)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    from lakekit.cli.project.run import run  # noqa: PLC0415  with the commands that it is one of
-
-    app.command()(init)
-    app.command()(check)
-    app.command()(run)
-    app.command()(schema)
-    app.command()(synth)
 
 
 def _own_files(project: Project) -> Iterator[Path]:

@@ -1,8 +1,14 @@
 """The project of a call: that of `--project`, else of the folder in which it is called."""
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from lakekit.errors import InvalidStepInputError
 from lakekit.project.folder import Project, find_project, open_project
+
+if TYPE_CHECKING:
+    from lakekit.config.source import Source
 
 _GIVEN: list[Path] = []
 
@@ -34,3 +40,19 @@ def within(default: Path) -> Path:
     """Return a folder that a command makes: in the project, or here where there is none."""
     project = here()
     return project.folder / default if project else default
+
+
+def refuse_files(project: Project, source: "Source", table: str) -> None:
+    """Refuse a source of files alone: there is nothing to ask.
+
+    Raises:
+        InvalidStepInputError: It is one; the message has the command that merges a file.
+    """
+    if source.base_url is None:
+        contract = shlex.quote(str(project.config / "contracts" / f"{table}.yaml"))
+        warehouse = shlex.quote(str(project.warehouse))
+        raise InvalidStepInputError(
+            f"{source.source} has no base_url: its tables are made of files, and nothing is asked "
+            f"for. To merge a file: lakekit merge --contract {contract} --warehouse {warehouse} "
+            "--input FILE --at TIME"
+        )

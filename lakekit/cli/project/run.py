@@ -67,6 +67,7 @@ def load(project: Project, source: str, warehouse: Path) -> "Outcome":
     found = _source(project, source)
     check_contracts(project.config, source)
     contracts = read_contracts(project.config, source)
+    place.refuse_files(project, found, contracts[0].contract if contracts else "TABLE")
     refuse_merged(warehouse, contracts)
     where = LocalPlace(warehouse)
     with where.alone():

@@ -173,13 +173,3 @@ def _sql_of_spark(query: str, where: Where, form: str, limit: int | None) -> Non
         from lakekit.spark.schema.display import collect_shown  # noqa: PLC0415
 
         show(*collect_shown(spark.sql(query)), form, limit)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command()(tables)
-    app.command()(describe)
-    app.command()(history)
-    app.command("as-of")(as_of)
-    app.command()(changes)
-    app.command()(sql)

@@ -14,7 +14,7 @@ from lakekit.errors import InvalidStepInputError
 from lakekit.warehouse.places import EnvironmentPlace, LocalPlace, Place, SandboxPlace
 
 WarehouseOption = Annotated[
-    Path | None, typer.Option("--warehouse", help="Folder of a local warehouse.")
+    Path | None, typer.Option("--warehouse", help="A local warehouse, if not that of the project.")
 ]
 
 

@@ -1,7 +1,10 @@
 """Sends one request and reads its answer: within its time and bounds, with our own headers."""
 
 import logging
+import os
 from collections.abc import Callable
+from socket import gaierror
+from ssl import SSLCertVerificationError, SSLError
 from typing import TYPE_CHECKING, Any
 
 from lakekit import __version__
@@ -67,7 +70,7 @@ class HttpSession:
             broken = str(error)
         except _errors() as error:
             # No cause: some of these print what was sent, secrets among it.
-            broken, refused = type(error).__name__, isinstance(error, ValueError)
+            broken, refused = _reason(error), isinstance(error, ValueError)
         finally:
             self._deadline.stop()
         if answer is None or self._deadline.passed:
@@ -129,6 +132,22 @@ def _errors() -> tuple[type[Exception], ...]:
     from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
     return RequestException, HTTPError, OSError, ValueError
+
+
+def _reason(error: BaseException) -> str:
+    """Return the kind of an error, with what the operating system says of it, but no text of it."""
+    name, each = type(error).__name__, error.__cause__ or error.__context__
+    while each is not None:
+        if isinstance(each, gaierror):
+            return f"{name}: no such host"
+        if isinstance(each, SSLCertVerificationError):
+            return f"{name}: {each.verify_message}"
+        if isinstance(each, SSLError):
+            return f"{name}: {(each.reason or 'TLS failed').lower().replace('_', ' ')}"
+        if isinstance(each, OSError) and each.errno:
+            return f"{name}: {os.strerror(each.errno).lower()}"
+        each = each.__cause__ or each.__context__
+    return name
 
 
 def _no_auth(request: "PreparedRequest") -> "PreparedRequest":

@@ -18,6 +18,7 @@ class Asked(NamedTuple):
     query: dict[str, str]
     headers: dict[str, str]
     base: str
+    body: bytes = b""
 
 
 class Reply(NamedTuple):
@@ -41,7 +42,8 @@ def serving(serve: Serve, port: int = 0) -> Iterator[tuple[str, list[Asked]]]:
             parts = urlsplit(self.path)
             query = {n: v[0] for n, v in parse_qs(parts.query, keep_blank_values=True).items()}
             headers = {name.lower(): value for name, value in self.headers.items()}
-            one = Asked(parts.path, query, headers, f"{ADDRESS}:{server.server_port}")
+            body = self.rfile.read(int(headers.get("content-length", 0)))
+            one = Asked(parts.path, query, headers, f"{ADDRESS}:{server.server_port}", body)
             asked.append(one)
             reply = serve(one)
             is_raw = isinstance(reply.body, bytes)
@@ -53,6 +55,8 @@ def serving(serve: Serve, port: int = 0) -> Iterator[tuple[str, list[Asked]]]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_POST = do_GET
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -200,7 +204,52 @@ def xml(asked: Asked) -> Reply:
 
 
 def graphql(asked: Asked) -> Reply:
-    return Reply({"errors": [{"message": "Must provide query string."}]}, 400)
+    """Customers for a query by POST, and what GraphQL says of anything else."""
+    if not asked.body:
+        return Reply({"errors": [{"message": "Must provide query string."}]}, 400)
+    at = int((json.loads(asked.body).get("variables") or {}).get("cursor", "0"))
+    edges = [{"node": each} for each in customers()[at : at + 3]]
+    info = {"endCursor": str(at + 3), "hasNextPage": at + 3 < 7}
+    return Reply({"data": {"customers": {"edges": edges, "pageInfo": info}}})
+
+
+def searched(asked: Asked) -> Reply:
+    """Pages by a number in JSON, with the number of records as a text."""
+    if not asked.body:
+        return Reply({}, 405)
+    page = json.loads(asked.body).get("pageNumber", 1)
+    return Reply({"totalCount": "7", "items": customers()[(page - 1) * 3 : page * 3]})
+
+
+def formed(asked: Asked) -> Reply:
+    """Pages by a token in a form."""
+    fields = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+    at = int(fields.get("next_token", 0))
+    return Reply({"items": customers()[at : at + 3], "next_token": str(at + 3) if at < 4 else ""})
+
+
+def events(asked: Asked) -> Reply:
+    """Pages behind a key that is not called id, each record alone in an object."""
+    found = [{"event": {"event_id": n, "kind": "x"}} for n in range(1, 8)]
+    left = found[int(asked.query.get("after_id", 0)) :]
+    return Reply({"events": left[:3], "has_more": len(left) > 3})
+
+
+def keyed_events(asked: Asked) -> Reply:
+    reply = events(asked)
+    return Reply({**reply.body, "events": [each["event"] for each in reply.body["events"]]})
+
+
+def by_token(serve: Serve, client: str) -> Serve:
+    """Return an API that wants a token, which it gives for a client by Basic."""
+
+    def answer(asked: Asked) -> Reply:
+        if asked.path == "/oauth/token":
+            is_known = asked.headers.get("authorization") == client
+            return Reply({"access_token": "t0k", "expires_in": 60}, 200 if is_known else 401)
+        return guarded(serve, "Authorization", "Bearer t0k", "Bearer")(asked)
+
+    return answer
 
 
 def guarded(serve: Serve, header: str, value: str, challenge: str = "") -> Serve:

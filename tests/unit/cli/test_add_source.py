@@ -1,5 +1,6 @@
 """`lakekit add-source` looks at APIs on loopback and writes files that hold; in this process."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lakekit.cli.first.add_source import add
+from lakekit.cli.first.add_source import Said, add
 from lakekit.cli.first.dialogue import Person, Proposals
 from lakekit.cli.main import app
 from lakekit.config.source import load_source
 from lakekit.contract.contract import Contract, load_contract
+from lakekit.discover.body import read_body
 from lakekit.errors import (
     InvalidStepInputError,
     SourceRejectedError,
@@ -28,9 +30,9 @@ NEXT = "$['@odata.nextLink']"
 
 def looked(serve: Serve, folder: Path, query: str = "", **given: Any) -> tuple[Contract, int]:
     """Return the contract that is written for an API, and how many requests it took."""
-    options: dict[str, Any] = {"headers": [], "secrets": {}, "asker": Proposals(), **given}
+    asker = given.pop("asker", Proposals())
     with serving(serve) as (base, asked):
-        written = add(f"{base}/v1/customers{query}", "shop", folder=folder, **options)
+        written = add(Said(f"{base}/v1/customers{query}", "shop", **given), asker, folder)
         load_source((folder / "sources/shop.yaml").read_text())
         checked = CliRunner().invoke(app, ["check", *map(str, written)])
         assert checked.exit_code == 0, checked.stderr
@@ -140,7 +142,7 @@ def test_another_dialect_of_csv_may_be_given(tmp_path: Path) -> None:
     rows = "1~Größe\n2~Ähre\n".encode("cp1252")
     said = answers("", "nothing", "{format: csv, delimiter: '~', columns: [id, name]}", "", "")
     with serving(lambda _: Reply(rows, headers={"Content-Type": "text/csv"})) as (base, _):
-        file = add(f"{base}/v1/customers", "shop", [], {}, said, tmp_path)[-1]
+        file = add(Said(f"{base}/v1/customers", "shop"), said, tmp_path)[-1]
 
     contract = load_contract(file.read_text())
     assert contract.endpoint.response.model_dump(exclude_unset=True) == {
@@ -180,7 +182,7 @@ def test_parameters_of_the_address_stay_but_for_those_of_the_pages(tmp_path: Pat
             "Authorization",
             f"Bearer {TOKEN}",
             "",
-            {"headers": [f"Authorization: Bearer {TOKEN}"], "secrets": {}},
+            {"headers": (f"Authorization: Bearer {TOKEN}",), "secrets": {}},
             {"type": "bearer"},
         ),
     ],
@@ -203,6 +205,146 @@ def test_only_the_name_of_a_secret_is_written(  # noqa: PLR0917
     assert [secret.name for _, secret in source.secrets()] == ["lakekit/{environment}/shop"]
     texts = [file.read_text() for file in tmp_path.rglob("*.yaml")]
     assert not any(TOKEN in text for text in [*texts, *capsys.readouterr()])
+
+
+def test_a_client_of_oauth2_gets_its_token(tmp_path: Path) -> None:
+    client = "Basic " + b64encode(f"me:{TOKEN}".encode()).decode()
+    with serving(apis.by_token(apis.github, client)) as (base, _):
+        way = f"oauth2 {base}/oauth/token me read write"
+        said = Said(f"{base}/v1/customers", "shop", auth=way, secrets={"lakekit/dev/shop": TOKEN})
+        files = add(said, Proposals(), tmp_path)
+
+        source = load_source(files[0].read_text())
+        assert source.auth[0].model_dump(exclude_unset=True) == {
+            "type": "oauth2_client_credentials", "token_url": f"{base}/oauth/token",
+            "client_id": "me", "client_secret": {"name": "lakekit/{environment}/shop"},
+            "scopes": ("read", "write"),
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    [
+        ("digest", "write bearer, basic USER, .*oauth2 TOKEN_URL CLIENT_ID"),
+        ("oauth2 https://a.example/token", "write bearer"),
+        ("{type: bearer, header: X}", "header: Extra inputs"),
+        ("{type: nothing}", "does not match any of the expected tags"),
+        ("{header: X}", "write auth as in"),
+        ("oauth2 http://a.example/token me", "token_url: .*https"),
+    ],
+)
+def test_another_way_to_sign_in_is_refused(tmp_path: Path, way: str, fault: str) -> None:
+    with pytest.raises(InvalidStepInputError, match=fault):
+        looked(apis.github, tmp_path, auth=way, secrets={"lakekit/dev/shop": TOKEN})
+
+
+def test_auth_may_be_written_as_in_a_source(tmp_path: Path) -> None:
+    guarded = apis.guarded(apis.github, "Cookie", f"session={TOKEN}")
+    way = "{type: api_key, cookie: session}"
+
+    looked(guarded, tmp_path, auth=way, secrets={"lakekit/dev/shop": TOKEN})
+
+    source = load_source((tmp_path / "sources/shop.yaml").read_text())
+    assert source.auth[0].model_dump(exclude_unset=True)["cookie"] == "session"
+
+
+def test_a_scheme_called_token_is_a_header_with_that_word(tmp_path: Path) -> None:
+    value = f"Token {TOKEN}"
+    guarded = apis.guarded(apis.github, "Authorization", value, "Token")
+
+    looked(guarded, tmp_path, secrets={"lakekit/dev/shop": value})
+
+    assert "header: Authorization" in (tmp_path / "sources/shop.yaml").read_text()
+
+
+def test_the_secret_of_another_source_is_not_sent(tmp_path: Path) -> None:
+    guarded = apis.guarded(apis.github, "Authorization", f"Bearer {TOKEN}", "Bearer")
+
+    with pytest.raises(InvalidStepInputError, match="--secret lakekit/dev/shop=VALUE"):
+        looked(guarded, tmp_path, stored={"lakekit/dev/other": TOKEN})
+    looked(guarded, tmp_path, stored={"lakekit/dev/other": "x", "lakekit/dev/shop": TOKEN})
+
+
+QUERY = """query ($cursor: String) {
+  customers(after: $cursor) { edges { node { id } } pageInfo { endCursor hasNextPage } }
+}"""
+INFO = "$.data.customers.pageInfo"
+
+
+@pytest.mark.parametrize(
+    ("serve", "body", "kept", "paginator"),
+    [
+        (
+            apis.graphql,
+            QUERY,
+            {"graphql": {"query": QUERY}},
+            {"type": "cursor", "cursor_path": f"{INFO}.endCursor",
+             "cursor_param": "$.variables.cursor", "has_more": f"{INFO}.hasNextPage"},
+        ),
+        (
+            apis.searched,
+            '{"pageNumber": 1, "state": ["a"]}',
+            {"json_fields": {"state": ["a"]}},
+            {"type": "page_number", "page_param": "$.pageNumber",
+             "total": {"path": "$.totalCount", "counts": "records"}},
+        ),
+        (
+            apis.formed,
+            "kind=x",
+            {"form": {"kind": "x"}},
+            {"type": "cursor", "cursor_path": "$.next_token", "cursor_param": "$.next_token"},
+        ),
+    ],
+)  # fmt: skip
+def test_a_body_says_where_a_page_is(
+    tmp_path: Path, serve: Serve, body: str, kept: dict[str, Any], paginator: dict[str, Any]
+) -> None:
+    contract, _ = looked(serve, tmp_path, body=read_body(body))
+
+    assert contract.endpoint.body
+    assert contract.endpoint.body.model_dump(exclude_unset=True) == kept
+    found = contract.endpoint.paginator.model_dump(exclude_unset=True, exclude_none=True)
+    assert found == paginator
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("hello", "must be an object of JSON, a query of GraphQL, or a form"),
+        ("[1]", "must be an object"),
+        ('{"api_key": "x"}', "api_key looks like a secret"),
+    ],
+)
+def test_another_body_is_refused(body: str, fault: str) -> None:
+    with pytest.raises(InvalidStepInputError, match=fault):
+        read_body(body)
+
+
+@pytest.mark.parametrize(
+    ("serve", "records"), [(apis.keyed_events, "$.events"), (apis.events, "$.events[*].event")]
+)
+def test_a_key_with_another_name_is_the_place_of_the_next_page(
+    tmp_path: Path, serve: Serve, records: str
+) -> None:
+    contract, _ = looked(serve, tmp_path)
+
+    found = contract.endpoint.paginator.model_dump(exclude_unset=True, exclude_none=True)
+    assert (found["key_path"], found["key_param"]) == ("$.event_id", "after_id")
+    assert contract.endpoint.records == records
+
+
+def test_the_command_says_what_is_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["init"])
+    guarded = apis.guarded(apis.github, "Authorization", f"Bearer {TOKEN}", "Bearer")
+    with serving(guarded) as (base, _):
+        words = ["add-source", f"{base}/v1/customers", "--name", "shop", "--yes"]
+        done = CliRunner().invoke(app, [*words, "--secret", f"lakekit/dev/shop={TOKEN}"])
+
+    assert done.stderr == (
+        f'add to {tmp_path}/secrets.yaml: lakekit/dev/shop: "…"\n'
+        "next: lakekit try shop, then lakekit run shop\n"
+    )
 
 
 def test_a_key_in_the_address_becomes_a_secret(tmp_path: Path) -> None:
@@ -303,14 +445,26 @@ def test_no_file_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "contracts/customers.yaml").read_text() == before
 
 
+def test_a_table_may_have_another_name_than_the_path(tmp_path: Path) -> None:
+    with serving(apis.github) as (base, _):
+        url = f"{base}/v1/customers"
+        add(Said(url, "shop"), Proposals(), tmp_path)
+        with pytest.raises(InvalidStepInputError, match="is there already, and is not replaced"):
+            add(Said(url, "other", "customers"), Proposals(), tmp_path)
+
+        written = add(Said(url, "other", "buyers"), Proposals(), tmp_path)
+
+    assert written[-1] == tmp_path / "contracts/buyers.yaml"
+
+
 def test_a_second_table_of_an_api_uses_its_source(tmp_path: Path) -> None:
     with serving(apis.github) as (base, _):
-        add(f"{base}/v1/customers", "shop", [], {}, Proposals(), tmp_path)
+        add(Said(f"{base}/v1/customers", "shop"), Proposals(), tmp_path)
         source = (tmp_path / "sources/shop.yaml").read_text()
 
-        written = add(f"{base}/v1/more/orders", "shop", [], {}, Proposals(), tmp_path)
+        written = add(Said(f"{base}/v1/more/orders", "shop"), Proposals(), tmp_path)
         with pytest.raises(InvalidStepInputError, match=r"table: .*is there already"):
-            add(f"{base}/v1/more/orders", "shop", [], {}, Proposals(), tmp_path)
+            add(Said(f"{base}/v1/more/orders", "shop"), Proposals(), tmp_path)
 
     assert written == [tmp_path / "contracts/orders.yaml"]
     assert load_contract(written[0].read_text()).endpoint.path == "/more/orders"
@@ -352,7 +506,7 @@ def test_a_parameter_since_when_is_tried(
 ) -> None:
     said = answers("", "", "", "", "", "", "", "incremental", "changed", "", "", "yes")
     with serving(apis.since) as (base, _):
-        file = add(f"{base}/v1/customers", "shop", [], {}, said, tmp_path)[-1]
+        file = add(Said(f"{base}/v1/customers", "shop"), said, tmp_path)[-1]
 
     assert "changed was tried: 3 of 7 records are older" in capsys.readouterr().out
     endpoint = load_contract(file.read_text()).endpoint
@@ -368,7 +522,7 @@ def test_a_person_may_answer_otherwise(tmp_path: Path, capsys: pytest.CaptureFix
         "incremental", "yes",
     )  # fmt: skip
     with serving(apis.stripe) as (base, _):
-        file = add(f"{base}/v1/customers", "shop", [], {}, said, tmp_path)[-1]
+        file = add(Said(f"{base}/v1/customers", "shop"), said, tmp_path)[-1]
 
     contract = load_contract(file.read_text())
     assert contract.contract == "clients"

@@ -2,7 +2,8 @@ import gzip
 
 import pytest
 
-from lakekit.cli.arguments import make_batch, pair_runs, refuse_other_form, spread_inputs
+from lakekit.cli.arguments import pair_runs, spread_inputs
+from lakekit.cli.merge import make_batch, refuse_other_form
 from lakekit.errors import InvalidStepInputError
 
 

@@ -1,11 +1,14 @@
 """What `lakekit` says about itself."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from lakekit.cli.commands import COMMANDS, load_command
 from lakekit.cli.main import _faults_as_exit_code, app
 from lakekit.errors import InvalidStepInputError, LakekitError
 from lakekit.project import product as project
@@ -59,3 +62,28 @@ def test_an_error_is_one_line(
 
 def test_no_command_shows_the_help() -> None:
     assert "merge" in CliRunner().invoke(app, []).output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_where_the_table_of_commands_says(name: str) -> None:
+    assert load_command(name).name == name
+
+
+def test_the_help_has_a_line_for_each_command_in_a_terminal_of_80_columns() -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+
+    lines = [" ".join(line.strip("│ ").split()) for line in shown.splitlines()]
+    assert [f"{name} {entry.summary}" for name, entry in COMMANDS.items()] == [
+        line for line in lines if line.partition(" ")[0] in COMMANDS
+    ]
+
+
+def test_the_help_imports_no_command() -> None:
+    code = (
+        "import sys; from lakekit.cli.main import app; app(['--help'], standalone_mode=False); "
+        "found = {'pydantic', 'duckdb', 'lakekit.config', 'lakekit.contract'} & {*sys.modules}; "
+        "sys.exit(str(found) if found else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

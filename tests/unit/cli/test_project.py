@@ -83,6 +83,23 @@ def test_run_names_the_sources_that_there_are(shop: Path) -> None:
     assert str(failed).endswith("has no shpo.yaml; there are shop")
 
 
+@pytest.mark.parametrize("command", ["run", "try"])
+def test_a_source_of_files_alone_is_refused_with_what_takes_them(shop: Path, command: str) -> None:
+    (shop / "config/sources/drops.yaml").write_text("source: drops\n")
+    contract = shop / "config/contracts/lines.yaml"
+    contract.write_text(
+        "contract: lines\nsource: drops\nendpoint: {extract: full}\n"
+        "schema: [{name: id, type: bigint}]\nhistory: {keys: [id]}\n"
+    )
+
+    failed = call(command, "drops", "--project", "shop").exception
+
+    assert isinstance(failed, InvalidStepInputError)
+    assert str(failed).endswith(
+        f"lakekit merge --contract {contract} --warehouse {shop}/warehouse --input FILE --at TIME"
+    )
+
+
 def test_synth_removes_nothing_that_it_has_not_made(shop: Path) -> None:
     (shop / "notes").mkdir()
     (shop / "notes/a.txt").touch()

@@ -9,9 +9,14 @@ from lakekit.cli.page.commands import write_report
 from lakekit.cli.page.places import gather
 from lakekit.cli.read.places import Where
 from lakekit.errors import InvalidStepInputError
+from lakekit.layout import loaded_key, run_prefix
+from lakekit.local.run.place import BUCKET
+from lakekit.local.run.store import FolderObjectStore
 from lakekit.page.model import Page, PageTable
+from lakekit.runs.documents import FailureRecord
 from tests.unit.page.examples import NOW
 from tests.unit.page.warehouse import FIRST, SECOND, TAG, THIRD, make_warehouse
+from tests.unit.runs.kit import begun
 
 
 def utc(time: datetime) -> datetime:
@@ -81,6 +86,36 @@ def test_runs_are_known_by_their_commits(page: Page) -> None:
     assert set(runs) == {"run-1", "run-2", "run-3"}
     assert load
     assert (load.opened, load.closed) == (1, 1)
+
+
+def test_runs_of_a_project_have_their_outcome_and_their_tables_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config/environments").mkdir(parents=True)
+    (tmp_path / "config/environments/base.yaml").touch()
+    warehouse = make_warehouse(tmp_path / "warehouse")
+    store = FolderObjectStore(warehouse / BUCKET)
+    begun(store, run_id="run-2")  # type: ignore[arg-type]
+    failed = FailureRecord(
+        run_id="run-9", source="shop", error="TableBusyError", cause="held", recorded_at=NOW
+    )
+    last = datetime(2100, 1, 1, tzinfo=UTC)  # behind the commits, which are of now
+    begun(store, run_id="run-9", started_at=last)  # type: ignore[arg-type]
+    store.put(f"{run_prefix('run-9')}failure.json", failed.to_json())
+    store.put(loaded_key("shop", "orders"), b"run-2")
+    monkeypatch.chdir(tmp_path)
+
+    page = gather(Where(None, False, None, Path()), NOW)
+
+    runs = {each.run_id: (each.source, each.outcome) for each in page.runs}
+    assert runs["run-2"] == ("shop", "done")
+    assert runs["run-9"] == ("shop", "failed")
+    assert runs["run-1"] == ("shop", "done")  # known by its commit alone
+    assert next(each for each in page.runs if each.run_id == "run-2").tables["orders"]
+    orders = next(each for each in page.tables if each.name == "orders")
+    assert orders.lineage.address == "GET https://shop.example/orders"
+    (need,) = [each for each in page.needs if "failed" in each.title]
+    assert need.commands == (f"lakekit runs --source shop --project {tmp_path}",)
 
 
 def test_a_table_that_is_not_of_lakekit_is_shown_with_what_is_known(page: Page) -> None:
