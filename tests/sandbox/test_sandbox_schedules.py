@@ -52,8 +52,8 @@ class Group:
         return found
 
     def add(self, name: str, arn: str, given: dict[str, str], *, group: str = "") -> None:
-        """Add a schedule that fires in a second."""
-        time = datetime.now(UTC) + timedelta(seconds=1)
+        """Add a schedule that fires in some seconds, also on a busy machine."""
+        time = datetime.now(UTC) + timedelta(seconds=5)
         self.client.create_schedule(
             GroupName=group or self.name, Name=name, State="ENABLED",
             ScheduleExpression=f"at({time:%Y-%m-%dT%H:%M:%S})",
