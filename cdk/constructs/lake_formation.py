@@ -45,7 +45,9 @@ class ReadersOfLake(Construct):
     ) -> None:
         super().__init__(scope, id)
         self._grants = Grants(self, environment)
-        self._register(lake, key)
+        location = self._register(lake, key)
+        # In a registered location a database needs a grant of its own for whoever makes it.
+        location.node.add_dependency(database)
         # Else new tables would be open to whoever IAM lets call Glue.
         database.add_property_override("DatabaseInput.CreateTableDefaultPermissions", [])
         tag = lakeformation.CfnTag(
@@ -67,7 +69,7 @@ class ReadersOfLake(Construct):
                 for each in (self._grants.describe(who), self._grants.by_tag(who, values)):
                     each.node.add_dependency(closed)
 
-    def _register(self, lake: s3.IBucket, key: kms.IKey) -> None:
+    def _register(self, lake: s3.IBucket, key: kms.IKey) -> Construct:
         """Let Lake Formation read objects for those whom it lets read: nobody writes through it."""
         role = service_role(self, "role", "lakeformation")
         stack = Stack.of(self)
@@ -93,6 +95,7 @@ class ReadersOfLake(Construct):
             hybrid_access_enabled=False,
         )
         location.node.add_dependency(role)
+        return location
 
 
 class Principal(NamedTuple):

@@ -61,10 +61,6 @@ NOT_BUILT: dict[str, tuple[str, ...]] = {
     "AWS::IAM::Policy": (),
     "AWS::Kinesis::Stream": ("Arn",),
     "AWS::KinesisFirehose::DeliveryStream": (),
-    "AWS::LakeFormation::PrincipalPermissions": (),
-    "AWS::LakeFormation::Resource": (),
-    "AWS::LakeFormation::Tag": (),
-    "AWS::LakeFormation::TagAssociation": (),
     "AWS::Lambda::Permission": (),
     "AWS::Logs::LogStream": (),
     "AWS::S3::BucketPolicy": (),
@@ -232,6 +228,28 @@ def _schedule(client: Client, fallback: str, p: Properties) -> Created:
     return Created(name, {"Arn": arn}, p)
 
 
+def _lf_location(client: Client, fallback: str, p: Properties) -> Created:
+    client("lakeformation").register_resource(ResourceArn=p["ResourceArn"], RoleArn=p["RoleArn"])
+    return Created(p["ResourceArn"], {}, p)
+
+
+def _lf_tag(client: Client, fallback: str, p: Properties) -> Created:
+    client("lakeformation").create_lf_tag(TagKey=p["TagKey"], TagValues=p["TagValues"])
+    return Created(p["TagKey"], {}, p)
+
+
+def _lf_association(client: Client, fallback: str, p: Properties) -> Created:
+    client("lakeformation").add_lf_tags_to_resource(Resource=p["Resource"], LFTags=p["LFTags"])
+    return Created(fallback, {}, p)
+
+
+def _lf_grant(client: Client, fallback: str, p: Properties) -> Created:
+    # The name of the account's catalog, as the template has it.
+    given = {("CatalogId" if key == "Catalog" else key): value for key, value in p.items()}
+    client("lakeformation").grant_permissions(**given)
+    return Created(fallback, {}, p)
+
+
 def _state_machine(client: Client, fallback: str, p: Properties) -> Created:
     text, given = p["DefinitionString"], p.get("DefinitionSubstitutions", {})
     wanted = set(re.findall(r"\$\{(\w+)\}", text))
@@ -263,6 +281,10 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::IAM::Role": _role,
     "AWS::KMS::Alias": _alias,
     "AWS::KMS::Key": _key,
+    "AWS::LakeFormation::PrincipalPermissions": _lf_grant,
+    "AWS::LakeFormation::Resource": _lf_location,
+    "AWS::LakeFormation::Tag": _lf_tag,
+    "AWS::LakeFormation::TagAssociation": _lf_association,
     "AWS::Lambda::EventSourceMapping": _mapping,
     "AWS::Lambda::Function": _function,
     "AWS::Lambda::Version": _version,

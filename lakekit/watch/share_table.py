@@ -66,7 +66,7 @@ def share_table(
     if engine and contract.history.mode != "append":
         made = _make_view(step, contract, {name: present[name] for name in shown}, catalog, engine)
         view = layout.current_view(step.table)
-        if tags and tags.of_table(view) != OPEN:
+        if tags and (made or tags.of_table(view) != OPEN):
             tags.assign(view, OPEN)  # it has open columns alone
     return ShareTableResult(opened=opened, closed=closed, view_made=made)
 

@@ -95,6 +95,8 @@ def test_lake_formation_reads_for_others_and_writes_nothing(prod: Stacks) -> Non
     [place] = properties(prod, "storage", "AWS::LakeFormation::Resource")
     may = actions(prod, "storage", "lakeformationrole")
 
+    [resource] = prod["storage"].find_resources("AWS::LakeFormation::Resource").values()
+    assert "database" in resource["DependsOn"]
     assert json.dumps(place["ResourceArn"]).endswith('"/warehouse"]]}')
     assert place["HybridAccessEnabled"] is False
     assert may.keys() == {"s3:GetObject", "s3:ListBucket", "kms:Decrypt"}

@@ -28,10 +28,6 @@ def readers(account: Account, monkeypatch: pytest.MonkeyPatch) -> Account:
     monkeypatch.setenv("LAKEKIT_VIEW_WORKGROUP", "queries")
     lake: Any = boto3.client("lakeformation")
     lake.create_lf_tag(TagKey=TAG, TagValues=["open", "sensitive"])
-    # Moto knows no table without a tag.
-    lake.add_lf_tags_to_resource(
-        Resource=VIEW, LFTags=[{"TagKey": TAG, "TagValues": ["sensitive"]}]
-    )
     boto3.client("athena").create_work_group(Name="queries", Configuration={})
     old = {"Name": "cost", "Type": "double", "Parameters": {"iceberg.field.current": "false"}}
     columns = [{"Name": name, "Type": kind} for name, kind in COLUMNS.items()]
