@@ -25,7 +25,8 @@ class Question(Generic[Answer]):
     """What is asked.
 
     proposal: what Enter takes; "" if there is none. saw: a line for each thing that speaks for an
-    answer. read: makes the answer of a text, or raises ValueError, or Doubt the first time.
+    answer. read: makes the answer of a text, or raises ValueError, or Doubt the first time. option:
+    that of the command line which answers it too.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Question(Generic[Answer]):
     proposal: str
     read: Callable[[str, bool], Answer]
     saw: Sequence[str] = field(default_factory=tuple)
+    option: str = ""
 
 
 class Asker(Protocol):
@@ -68,9 +70,9 @@ class Person:
                 return question.read(text, text == doubted)
             except Doubt as doubt:
                 doubted = text
-                say(f"  {doubt}; the same answer again takes it")
+                say(_folded(f"{doubt}; the same answer again takes it"))
             except ValueError as error:
-                say(f"  {error}")
+                say(_folded(str(error)))
 
     def secret(self, name: str) -> str:
         """Return the value of a secret, which is not shown while it is typed."""
@@ -98,9 +100,8 @@ class Proposals:
         first = question.saw[0].removeprefix(f"{question.proposal}: ") if question.saw else ""
         seen = f"  ({first})" if first else ""
         if not question.proposal:
-            raise InvalidStepInputError(
-                f"{question.name}: nothing can be proposed{seen}; answer it without --yes"
-            )
+            way = f"give {question.option}" if question.option else "answer it without --yes"
+            raise InvalidStepInputError(f"{question.name}: nothing can be proposed{seen}; {way}")
         say(f"{question.name}: {question.proposal}{seen}")
         try:
             return question.read(question.proposal, True)
