@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from getpass import getpass
 from textwrap import fill
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from lakekit.cli.output import lines, say, write
 from lakekit.errors import InvalidStepInputError
@@ -97,8 +97,7 @@ class Proposals:
         Raises:
             InvalidStepInputError: It proposes nothing.
         """
-        first = question.saw[0].removeprefix(f"{question.proposal}: ") if question.saw else ""
-        seen = f"  ({first})" if first else ""
+        seen = _first_of(question)
         if not question.proposal:
             way = f"give {question.option}" if question.option else "answer it without --yes"
             raise InvalidStepInputError(f"{question.name}: nothing can be proposed{seen}; {way}")
@@ -111,6 +110,17 @@ class Proposals:
     def secret(self, name: str) -> str:
         """Refuse: a value must be given."""
         raise InvalidStepInputError(f"the API wants a secret; give --secret {name}=VALUE")
+
+
+def _first_of(question: Question[Any]) -> str:
+    """Return what was seen of a proposal, in brackets; nothing if nothing was."""
+    if not question.saw:
+        return ""
+    first = " ".join(question.saw[0].removeprefix(f"{question.proposal}: ").split())
+    others = len(question.saw) - 1
+    is_own = question.saw[0].startswith(f"{question.proposal}: ")
+    more = f"; and {others} more" if others and not is_own and question.proposal else ""
+    return f"  ({first}{more})"
 
 
 def _folded(text: str) -> str:
