@@ -34,11 +34,12 @@ _NAMES = ("Ann", "Ben", "Cem", "Dora", "Emre", "Fay", "Gus", "Hana")
 
 @dataclass(frozen=True)
 class Step:
-    """A command, what it printed, and the seconds that it took."""
+    """A command, what it printed, the seconds that it took, and what is reached with it."""
 
     command: str
     output: str
     seconds: float
+    reached: str = ""
 
 
 class Api(ThreadingHTTPServer):
@@ -99,20 +100,20 @@ def record(wheel: Path, folder: Path, api: Api) -> Iterator[Step]:
             if not name.startswith(("PYTHON", "JAVA", "VIRTUAL_ENV"))}  # fmt: skip
     own = {**kept, "PATH": f"{tool}:/usr/bin:/bin", "COLUMNS": str(WIDTH), "NO_COLOR": "1"}
 
-    def step(command: str, place: Path, *, shown: str = "") -> Step:
+    def step(command: str, place: Path, *, shown: str = "", reached: str = "") -> Step:
         began = time.monotonic()
         output = call(command.split(), place, own).replace(f"{folder.resolve()}/", "")
-        return Step(shown or command, output, time.monotonic() - began)
+        return Step(shown or command, output, time.monotonic() - began, reached)
 
     yield step(f"pip install --quiet {wheel}", folder, shown=f"pip install {wheel.name}")
     yield step("lakekit init shop", folder, shown="lakekit init shop && cd shop")
     shop = folder / "shop"
     url = f"http://127.0.0.1:{PORT}/v1/customers"
     yield step(f"lakekit add-source {url} --name shop_api --yes", shop)
-    yield step("lakekit run shop_api", shop)
+    yield step("lakekit run shop_api", shop, reached="a first table")
     api.customers[1] |= {"city": "Bergen"}
     yield step("lakekit run shop_api", shop, shown="lakekit run shop_api   # Ben has moved")
-    yield step("lakekit history customers --key id=2", shop)
+    yield step("lakekit history customers --key id=2", shop, reached="its history")
 
 
 def call(command: Sequence[str], folder: Path, environment: dict[str, str]) -> str:
@@ -130,11 +131,14 @@ def draw(steps: Sequence[Step]) -> str:
     """Return the steps as SVG that asks for no font of the network."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(width=WIDTH, record=True, file=nowhere, force_terminal=True)
+        total = 0.0
         for step in steps:
             _print(console, step)
-        total = sum(step.seconds for step in steps)
-        line = f"from pip install to a table with history: {total:.0f} s"
-        console.print(Text(line, style="bold green"))
+            total += step.seconds
+            if step.reached:
+                line = f"from pip install to {step.reached}: {total:.0f} s"
+                console.print(Text(line, style="bold green"))
+                console.print()
         fonts = re.compile(r"\s*@font-face \{\{.*?\}\}", re.DOTALL)
         form = fonts.sub("", CONSOLE_SVG_FORMAT).replace("Fira Code", "ui-monospace, Menlo")
         return console.export_svg(title="A first table", code_format=form, unique_id="first-table")

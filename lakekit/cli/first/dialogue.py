@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from getpass import getpass
 from textwrap import fill
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from lakekit.cli.output import lines, say, write
 from lakekit.errors import InvalidStepInputError
@@ -25,7 +25,8 @@ class Question(Generic[Answer]):
     """What is asked.
 
     proposal: what Enter takes; "" if there is none. saw: a line for each thing that speaks for an
-    answer. read: makes the answer of a text, or raises ValueError, or Doubt the first time.
+    answer. read: makes the answer of a text, or raises ValueError, or Doubt the first time. option:
+    that of the command line which answers it too.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Question(Generic[Answer]):
     proposal: str
     read: Callable[[str, bool], Answer]
     saw: Sequence[str] = field(default_factory=tuple)
+    option: str = ""
 
 
 class Asker(Protocol):
@@ -68,9 +70,9 @@ class Person:
                 return question.read(text, text == doubted)
             except Doubt as doubt:
                 doubted = text
-                say(f"  {doubt}; the same answer again takes it")
+                say(_folded(f"{doubt}; the same answer again takes it"))
             except ValueError as error:
-                say(f"  {error}")
+                say(_folded(str(error)))
 
     def secret(self, name: str) -> str:
         """Return the value of a secret, which is not shown while it is typed."""
@@ -95,12 +97,10 @@ class Proposals:
         Raises:
             InvalidStepInputError: It proposes nothing.
         """
-        first = question.saw[0].removeprefix(f"{question.proposal}: ") if question.saw else ""
-        seen = f"  ({first})" if first else ""
+        seen = _first_of(question)
         if not question.proposal:
-            raise InvalidStepInputError(
-                f"{question.name}: nothing can be proposed{seen}; answer it without --yes"
-            )
+            way = f"give {question.option}" if question.option else "answer it without --yes"
+            raise InvalidStepInputError(f"{question.name}: nothing can be proposed{seen}; {way}")
         say(f"{question.name}: {question.proposal}{seen}")
         try:
             return question.read(question.proposal, True)
@@ -110,6 +110,17 @@ class Proposals:
     def secret(self, name: str) -> str:
         """Refuse: a value must be given."""
         raise InvalidStepInputError(f"the API wants a secret; give --secret {name}=VALUE")
+
+
+def _first_of(question: Question[Any]) -> str:
+    """Return what was seen of a proposal, in brackets; nothing if nothing was."""
+    if not question.saw:
+        return ""
+    first = " ".join(question.saw[0].removeprefix(f"{question.proposal}: ").split())
+    others = len(question.saw) - 1
+    is_own = question.saw[0].startswith(f"{question.proposal}: ")
+    more = f"; and {others} more" if others and not is_own and question.proposal else ""
+    return f"  ({first}{more})"
 
 
 def _folded(text: str) -> str:

@@ -148,7 +148,8 @@ def look(api: Api, endpoint: Mapping[str, Any], given: Given, asker: Asker) -> t
             f"The API answers {answer.status}: how is a request signed in?",
             guess.text if guess.text != "basic USER" else "",
             lambda text, _: read_sign_in(text, given.secret_name),
-            (f"{guess.saw}; or give --auth", ", ".join(WAYS)),
+            (guess.saw, ", ".join(WAYS)),
+            "--auth, such as --auth 'basic ann'",
         )
     )
     api.close()
