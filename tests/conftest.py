@@ -6,9 +6,10 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import EXAMPLE, OF_THE_EXAMPLE
+from tests.once import done_once
 from tests.sandboxes import config, sandbox, tables, world
 
-__all__ = ["config", "sandbox", "tables", "world"]
+__all__ = ["config", "done_once", "sandbox", "tables", "world"]
 
 # They go with the example: all others know nothing of it.
 collect_ignore = [] if EXAMPLE.is_dir() else list(OF_THE_EXAMPLE)
