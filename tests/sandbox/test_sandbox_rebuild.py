@@ -93,7 +93,9 @@ def test_a_table_behind_its_contract_is_brought_to_it_first(world: World) -> Non
     assert (done["missing"], done["wrong"], done["committed"]) == (0, 0, False)
 
 
-def test_a_lease_keeps_rebuilds_and_loads_apart_and_no_landing_stops_one(world: World) -> None:
+def test_a_lease_keeps_rebuilds_and_loads_apart_and_a_lost_landing_stops_them(
+    world: World,
+) -> None:
     load(world, 1, "here")
     held = world.lease(owner="another-run")
 
