@@ -44,6 +44,7 @@ class Connection:
         self.region: str = about["region"]
         self.folder = Path(about["folder"])
         self.names: dict[str, Any] = about["names"]
+        self._clients: dict[str, Any] = {}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -57,13 +58,15 @@ class Connection:
         return found
 
     def client(self, service: str) -> Any:
-        """Return a boto3 client."""
-        session: Any = boto3.Session(
-            aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-            region_name=self.region,
-        )
-        return session.client(service, endpoint_url=self.endpoint)
+        """Return a boto3 client, for a service always the same."""
+        if service not in self._clients:
+            session: Any = boto3.Session(
+                aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+                aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+                region_name=self.region,
+            )
+            self._clients[service] = session.client(service, endpoint_url=self.endpoint)
+        return self._clients[service]
 
     def start(self, machine: str, request: Mapping[str, Any], *, name: str = "") -> Execution:
         """Start an execution of `load_source` or `maintain_tables`."""

@@ -309,7 +309,9 @@ def _() -> Patches:
     yield (
         Table,
         "commit",
-        lambda table, batch, run_id, base, at: commit(table, batch, run_id, table.head, at),
+        lambda table, batch, landings, run_id, base, at: commit(
+            table, batch, landings, run_id, table.head, at
+        ),
     )
 
 

@@ -1,11 +1,17 @@
-"""The demo, as `make demo` runs it: it checks its figures, and ends with 0 if they are right."""
+"""The demo, as `make demo` runs it: it checks its figures, and ends with 0 if they are right.
+
+CI runs `make demo` next to `make test`.
+"""
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.sandboxes import ROOT
 
 
+@pytest.mark.long
 def test_the_demo_runs_to_its_end():
     done = subprocess.run(
         [sys.executable, "-m", "lakekit.cli.demo"],

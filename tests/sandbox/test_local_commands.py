@@ -130,7 +130,6 @@ def answers(tmp_path_factory) -> dict[str, dict]:
         "rebuild key": ["rebuild", "--table", "people", "--keys", str(folder / "keys.ndjson")],
         "killed": ["killed", "merge", *contract, *runs[4]],
         "rebuild": ["rebuild", "--table", "people", "--json"],
-        "again": ["rebuild", "--table", "people"],
         "count": ["sql", 'SELECT id, name FROM people ORDER BY id, "at"', "--format", "csv"],
         "times": ["sql", f"SELECT {', '.join(FIRST_AND_LAST)}", "--format", "csv"],
         "journal": ["sql", "SELECT id, _op FROM people_journal WHERE id = 9", "--format", "csv"],
@@ -228,7 +227,8 @@ def test_a_first_merge_that_is_refused_leaves_neither_a_table_nor_a_landing(answ
 def test_a_run_that_is_refused_takes_nothing_from_those_before_it(answers):
     assert "opened 2" in answers["first merged"]["out"]
     assert "TooManyRejectedError" in answers["first merged"]["error"]
-    assert "others: 1 runs; 0 rows missing, 0 wrong" in answers["rebuild first"]["out"]
+    found = "others: 1 runs; 0 rows missing, 0 wrong; nothing to commit"
+    assert found in answers["rebuild first"]["out"]
 
 
 @pytest.mark.parametrize("command", ["wrong condition", "plan wrong"])
@@ -290,7 +290,6 @@ def test_of_two_columns_of_one_name_both_are_shown(answers):
 def test_a_rebuild_brings_back_what_was_deleted_by_hand(answers):
     assert "2 rows missing, 0 wrong" in answers["rebuild key"]["out"]
     assert json.loads(answers["rebuild"]["out"])["missing"] == 1
-    assert "0 rows missing, 0 wrong; nothing to commit" in answers["again"]["out"]
     assert answers["count"]["out"].splitlines() == ["id,name", "1,ann", "1,anna", "2,ben"]
 
 

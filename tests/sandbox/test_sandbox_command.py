@@ -13,6 +13,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.tiers import long
+
 LAKEKIT = str(Path(sys.executable).parent / "lakekit")
 DAY = ("--extraction-time", "2026-01-01T00:00:00Z")
 
@@ -84,7 +86,7 @@ def test_run_refuses_a_time_that_is_none(sandbox, option, value):
     assert (failed.returncode, value in failed.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("end", [signal.SIGINT, long(signal.SIGTERM), long(signal.SIGKILL)])
 def test_up_prints_how_to_talk_to_it_and_all_of_it_ends_with_it(sandbox, end):
     # The folder of the other sandbox has the templates already.
     state = sandbox.folder / "state.json"

@@ -81,12 +81,14 @@ def test_jobs_share_one_warm_spark(sandbox, job):
     assert len(pids) == 1
 
 
-def test_a_stopped_job_stops_and_a_killed_worker_fails_its_run_only(sandbox, job):
+def test_jobs_stop_when_they_are_stopped_and_a_killed_worker_fails_its_run_only(sandbox, job):
     glue = sandbox.client("glue")
-    run_id = start(sandbox, job, sleep="60")
-    wait(sandbox, job, run_id, "RUNNING")
-    glue.batch_stop_job_run(JobName=job, JobRunIds=[run_id])
-    assert wait(sandbox, job, run_id)["JobRunState"] == "STOPPED"
+    runs = [start(sandbox, job, sleep="60") for _ in range(2)]
+    with pytest.raises(ClientError, match="ConcurrentRunsExceededException"):
+        start(sandbox, job)
+    wait(sandbox, job, runs[0], "RUNNING")
+    glue.batch_stop_job_run(JobName=job, JobRunIds=runs[::-1])
+    assert {wait(sandbox, job, run)["JobRunState"] for run in runs} == {"STOPPED"}
 
     run_id = start(sandbox, job, sleep="60")
     wait(sandbox, job, run_id, "RUNNING")
@@ -97,17 +99,6 @@ def test_a_stopped_job_stops_and_a_killed_worker_fails_its_run_only(sandbox, job
 
     assert (run["JobRunState"], "signal 9" in run["ErrorMessage"]) == ("FAILED", True)
     assert wait(sandbox, job, start(sandbox, job))["JobRunState"] == "SUCCEEDED"
-
-
-def test_a_job_refuses_more_runs_than_it_may_have(sandbox, job):
-    glue = sandbox.client("glue")
-    runs = [start(sandbox, job, sleep="60") for _ in range(2)]
-
-    with pytest.raises(ClientError, match="ConcurrentRunsExceededException"):
-        start(sandbox, job)
-
-    glue.batch_stop_job_run(JobName=job, JobRunIds=runs[::-1])
-    assert {wait(sandbox, job, run)["JobRunState"] for run in runs} == {"STOPPED"}
 
 
 def test_with_cold_every_run_has_a_spark_of_its_own(sandbox):

@@ -120,8 +120,8 @@ def test_a_busy_worker_and_its_children_end_with_their_sandbox(
 @pytest.mark.parametrize(
     ("victim", "end"),
     [
-        ("sandbox up", signal.SIGTERM),
         ("sandbox.server", signal.SIGKILL),
+        long("sandbox up", signal.SIGTERM),
         long("sandbox up", signal.SIGKILL),
         long("sandbox.server", signal.SIGTERM),
     ],

@@ -165,7 +165,7 @@ def test_an_extract_older_than_a_merged_one_is_refused(load, assert_rows):
     assert_rows((1, "Ann", "Oslo", 5, None, True))
 
 
-@pytest.mark.parametrize("extract", ["full", long("incremental"), "changes"])
+@pytest.mark.parametrize("extract", ["full", long("incremental"), long("changes")])
 def test_an_extract_older_than_one_that_changed_nothing_is_refused(load, rows, extract):
     """The table does not show that extract; its landing does."""
     load(1, ANN, extract="incremental")

@@ -56,7 +56,7 @@ def test_fields_within_a_column_are_known_by_their_names(load, spark, table, fir
     "fields",
     [
         ("street:string", "street:string,town:string"),
-        ("street:string,zip:string", "street:string,town:string,zip:string"),
+        long(("street:string,zip:string", "street:string,town:string,zip:string")),
         long(("street:string,zip:string", "zip:string,street:string")),
         ("street:string,zip:string", "street:string"),
     ],

@@ -22,7 +22,7 @@ LATEST = people(sequence_by="at", mode="scd1")
 
 @pytest.mark.parametrize(
     "contract",
-    [long(PEOPLE), SCOPED, TIED, long(LATEST)],
+    [long(PEOPLE), long(SCOPED), TIED, long(LATEST)],
     ids=["all", "scopes", "sequence", "latest"],
 )
 def test_where_nothing_is_left_the_same_is_counted_as_where_that_is_staged(

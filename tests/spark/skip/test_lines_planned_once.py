@@ -70,7 +70,7 @@ def test_what_skipping_leaves_of_an_extract_is_staged_by_plans_made_once_if_it_i
         long(("Eve", None, 1), False),
         # Half of the lines are not known, and shuffled.
         long(("Eve", 3 * LITTLE, 1), False),
-        (("Ben", 3 * LITTLE, 1), True),
+        long(("Ben", 3 * LITTLE, 1), True),
         (("Ben", 100, LITTLE), False),
     ],
 )

@@ -9,6 +9,8 @@ import pytest
 from lakekit.batch import Batch
 from lakekit.errors import LateExtractError
 from lakekit.spark.merge_scd2 import merge_scd2
+from lakekit.spark.session.session import session_settings
+from lakekit.spark.session.tuning import INTERPRETED
 from tests.conftest import HISTORIES
 from tests.model.admission import history
 from tests.model.terms import comparable
@@ -27,6 +29,8 @@ OF_ONE_TIME = ("keep_first", "overwrite", "partial", "mark_overwrite", "scope_ti
 SHUFFLED = ("partial",)
 # `make test-long` adds all others.
 REBUILT = ("partial_mark", "latest")
+# Runs on large tables have their plans compiled, as in production; `make test-long` does for all.
+COMPILED = ("all_kinds", "partial_mark")
 
 
 def pytest_generate_tests(metafunc):
@@ -74,6 +78,19 @@ def runs_are_small_or_large_or_move_little(monkeypatch, tuned):
         return real(*arguments, **options)
 
     monkeypatch.setattr(replaying, "merge_scd2", merge)
+
+
+@pytest.fixture(autouse=True)
+def plans_of_some_are_interpreted(request, spark):
+    """Compile the plans of two combinations alone: that takes longer than to merge."""
+    params = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    chosen = params.get("combination")
+    long = request.config.getoption("histories") > HISTORIES
+    if long or chosen is None or chosen.name in COMPILED:
+        yield
+        return
+    with session_settings(spark, INTERPRETED):
+        yield
 
 
 @pytest.fixture

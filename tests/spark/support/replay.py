@@ -113,11 +113,11 @@ class Replay:
         if options.mode == "append":
             assert done.opened == len(after) - len(before)
         if options.mode == "scd1":
-            now = self._versions(after)
+            now, compared = self._versions(after), self._compared()
             replaced = [
                 k
                 for k, row in self._versions(before).items()
-                if k not in now or content(row, self._compared) != content(now[k], self._compared)
+                if k not in now or content(row, compared) != content(now[k], compared)
             ]
             keys = {key for key, _ in now}
             assert done.closed == len(replaced)
@@ -260,12 +260,12 @@ class Replay:
         return [*by_key.values()]
 
     def _assert_no_equal_neighbours(self, by_key: Iterable[list[Row]]) -> None:
+        compared = self._compared()
         for versions in by_key:
             for one, other in pairwise(versions):
                 if one["_valid_to"] == other["_valid_from"]:
-                    assert content(one, self._compared) != content(other, self._compared)
+                    assert content(one, compared) != content(other, compared)
 
-    @property
     def _compared(self) -> tuple[str, ...]:
         """The columns by which versions differ."""
         options = self.combination.options

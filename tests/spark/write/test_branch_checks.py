@@ -6,6 +6,7 @@ from lakekit.errors import InvariantViolatedError
 from tests.spark.support.people import BEN, MOVED, TIMED, people
 from tests.spark.support.phases import ann
 from tests.spark.support.seams import around, tune
+from tests.tiers import long
 
 ANN = ann("Oslo", 1)
 EVA = {"id": 3, "name": "Eva", "city": "Graz", "at": "2026-01-01T00:00:00Z"}
@@ -34,7 +35,17 @@ LOSSES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        long("all"),
+        "what a late change cuts",
+        long("what ends within its run"),
+        long("what says deleted"),
+        long("a key next to it"),
+        "nothing, but doubled",
+    ],
+)
 def test_a_branch_that_lacks_rows_or_has_too_many_is_refused(
     load, spark, table, monkeypatch, tuned, loss
 ):

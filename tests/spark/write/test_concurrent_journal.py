@@ -44,7 +44,7 @@ def test_another_run_that_only_writes_the_journal(
     assert_rows(*AGAIN, columns="id, city")
 
 
-@pytest.mark.parametrize("phase", [long("plan"), "branch", "journal alone"])
+@pytest.mark.parametrize("phase", [long("plan"), long("branch"), "journal alone"])
 def test_another_merge_while_a_run_only_writes_the_journal(silent, assert_rows, monkeypatch, phase):
     at_the_end_of(monkeypatch, phase, lambda: silent(6, ann("Rome", 3), run_id="other"))
 

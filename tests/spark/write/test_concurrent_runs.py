@@ -143,7 +143,7 @@ def test_expiry(merge_changes, spark, table, assert_rows, monkeypatch, phase):
 
 
 # `write/test_write.py` has the others for a small table.
-@pytest.mark.parametrize("phase", phases("merge", "fast-forward"))
+@pytest.mark.parametrize("phase", phases("merge"))
 def test_a_crash_then_another_run_then_the_same_again(
     merge_changes, spark, table, rows, monkeypatch, phase
 ):

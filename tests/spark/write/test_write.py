@@ -78,7 +78,7 @@ def test_a_small_table_of_more_bytes_is_rewritten_when_it_has_come_to_many_files
 
 
 @pytest.mark.parametrize(
-    "phase", [long("branch"), long("journal"), "append", "check", long("fast-forward")]
+    "phase", [long("branch"), long("journal"), "append", long("check"), long("fast-forward")]
 )
 def test_a_crash_leaves_what_was_there_and_the_run_comes_again(
     load, assert_rows, monkeypatch, phase
