@@ -2,19 +2,19 @@
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 CHUNK = 64 * 1024
 
 
-def file_of(pieces: Iterator[bytes], buffer: int = CHUNK) -> BinaryIO:
+def file_of(pieces: Iterator[bytes], buffer: int = CHUNK) -> io.BufferedReader:
     """Return a file that is read from pieces of its bytes, each when it is wanted.
 
     Args:
         pieces: In their order; an empty one is passed over. What they raise, the reader raises.
         buffer: The bytes that it holds.
     """
-    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), buffer))
+    return io.BufferedReader(_Pieces(pieces), buffer)
 
 
 class _Pieces(io.RawIOBase):
