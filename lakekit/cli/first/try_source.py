@@ -19,7 +19,7 @@ from lakekit.cli.first.trial import Trial, run_trial
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.output import say, show
 from lakekit.cli.project import place
-from lakekit.config.load import read_contracts, read_source
+from lakekit.config.load import read_contracts
 from lakekit.config.source import Source
 from lakekit.contract.contract import Contract
 from lakekit.contract.endpoint.placeholders import RunValues
@@ -67,7 +67,7 @@ def try_source(
     """
     project = place.required()
     folder, secrets = project.config, stored_secrets(project) | read_secrets(secret)
-    known = read_source(folder, source)
+    known = place.source_named(project, source)
     contract = _contract(folder, source, endpoint)
     place.refuse_files(project, known, contract.contract)
     found = _fetch(known, contract, pages, secrets)

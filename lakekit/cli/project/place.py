@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakekit.errors import InvalidStepInputError
+from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.project.folder import Project, find_project, open_project
 
 if TYPE_CHECKING:
@@ -40,6 +40,25 @@ def within(default: Path) -> Path:
     """Return a folder that a command makes: in the project, or here where there is none."""
     project = here()
     return project.folder / default if project else default
+
+
+def source_named(project: Project, name: str) -> "Source":
+    """Return a source of a project.
+
+    Raises:
+        UnknownSourceError: There is none; the message names those that there are.
+        InvalidContractError: Its file does not load.
+    """
+    from lakekit.config.load import read_source, read_sources  # noqa: PLC0415  takes its time
+
+    try:
+        return read_source(project.config, name)
+    except UnknownSourceError:
+        known = ", ".join(each.source for each in read_sources(project.config))
+        there = f"there are {known}" if known else "`lakekit add-source` writes one"
+        raise UnknownSourceError(
+            f"{project.config / 'sources'} has no {name}.yaml; {there}"
+        ) from None
 
 
 def refuse_files(project: Project, source: "Source", table: str) -> None:

@@ -13,8 +13,8 @@ import typer
 from lakekit.cli.formats import FormatOption
 from lakekit.cli.output import say, show
 from lakekit.cli.project import place
-from lakekit.config.load import check_contracts, read_contracts, read_source, read_sources
-from lakekit.errors import SourceRejectedError, UnknownSourceError
+from lakekit.config.load import check_contracts, read_contracts
+from lakekit.errors import SourceRejectedError
 from lakekit.local.warehouse import opened, tidy_staging
 from lakekit.project.folder import SECRETS, Project
 from lakekit.project.product import ENVIRONMENT
@@ -64,7 +64,7 @@ def load(project: Project, source: str, warehouse: Path) -> "Outcome":
     from lakekit.local.run.load import LocalLoad  # noqa: PLC0415  takes its time
     from lakekit.local.run.place import LocalPlace, refuse_merged  # noqa: PLC0415
 
-    found = _source(project, source)
+    found = place.source_named(project, source)
     check_contracts(project.config, source)
     contracts = read_contracts(project.config, source)
     place.refuse_files(project, found, contracts[0].contract if contracts else "TABLE")
@@ -85,17 +85,6 @@ def load(project: Project, source: str, warehouse: Path) -> "Outcome":
                 err=True,
             )
             raise typer.Exit(130) from None
-
-
-def _source(project: Project, name: str):  # type: ignore[no-untyped-def]
-    try:
-        return read_source(project.config, name)
-    except UnknownSourceError:
-        known = ", ".join(each.source for each in read_sources(project.config))
-        there = f"there are {known}" if known else "`lakekit add-source` writes one"
-        raise UnknownSourceError(
-            f"{project.config / 'sources'} has no {name}.yaml; {there}"
-        ) from None
 
 
 def _spark(warehouse: Path) -> Callable[[], AbstractContextManager["SparkSession"]]:

@@ -74,10 +74,11 @@ def test_schema_writes_or_prints(shop: Path) -> None:
     assert json.loads(file.read_text()) == json.loads(call("schema", "source").stdout)
 
 
-def test_run_names_the_sources_that_there_are(shop: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "try"])
+def test_an_unknown_source_names_those_that_there_are(shop: Path, command: str) -> None:
     (shop / "config/sources/shop.yaml").write_text(SOURCE)
 
-    failed = call("run", "shpo", "--project", "shop").exception
+    failed = call(command, "shpo", "--project", "shop").exception
 
     assert isinstance(failed, UnknownSourceError)
     assert str(failed).endswith("has no shpo.yaml; there are shop")
