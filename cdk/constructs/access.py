@@ -14,11 +14,15 @@ CALLS = "runs/*/calls.json"
 
 @dataclass(frozen=True)
 class Access:
-    """Prefixes of the landing bucket. A function may delete below `index/`, and nowhere else."""
+    """Prefixes of the landing bucket. A function may delete below `index/`, and nowhere else.
+
+    parts: where it writes large objects in parts, and gives up those of one that does not end.
+    """
 
     read: tuple[str, ...]
     write: tuple[str, ...]
     delete: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 PENDING, BLOCKED, OPEN = "index/pending/", "index/blocked/", "index/open/"
@@ -30,7 +34,9 @@ INDEXED = (PENDING, BLOCKED)
 HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
 FUNCTION_ACCESS = {
     "start_run": Access(read=("runs/", "tables/"), write=("runs/", OPEN, STARTED)),
-    "extract_pages": Access(read=("raw/", "runs/", OPEN, *INDEXED), write=("raw/", CALLS, PENDING)),
+    "extract_pages": Access(
+        read=("raw/", "runs/", OPEN, *INDEXED), write=("raw/", CALLS, PENDING), parts=("raw/",)
+    ),
     "claim_landings": Access(
         read=("raw/", "runs/", "leases/", BACKOFF, OPEN, *INDEXED), write=("runs/", "leases/")
     ),
@@ -80,9 +86,13 @@ def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
         iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
     )
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], access.read))
-    role.add_to_policy(_objects(bucket, ["s3:PutObject", "s3:AbortMultipartUpload"], access.write))
-    if access.delete:
-        role.add_to_policy(_objects(bucket, ["s3:DeleteObject"], access.delete))
+    role.add_to_policy(_objects(bucket, ["s3:PutObject"], access.write))
+    for action, prefixes in (
+        ("DeleteObject", access.delete),
+        ("AbortMultipartUpload", access.parts),
+    ):
+        if prefixes:
+            role.add_to_policy(_objects(bucket, [f"s3:{action}"], prefixes))
     _grant_key(bucket, role)
 
 

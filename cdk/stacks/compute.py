@@ -5,7 +5,7 @@ functions, whose names change with each release: another stack could not import 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from cdk.constructs.deployment import Deployment
 from cdk.constructs.failures import Failures
 from cdk.constructs.job_logs import JobLogs
 from cdk.constructs.machine import Machine
+from cdk.constructs.secrets import ReadableSecrets, decrypting, reading, secret_names
 from cdk.constructs.spark_job import JobPackages, JobSettings, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda, Work
 from cdk.constructs.wheels import Wheels
@@ -35,6 +36,7 @@ from cdk.stacks.storage import SPARK_EVENTS, StorageStack
 from lakekit import layout
 from lakekit.config.environment import Environment
 from lakekit.config.functions import Step
+from lakekit.config.source import Source
 
 # Seconds: as the tasks of load_source have them, so that the function ends first. No task waits for
 # route_file, which lands a batch of files one after the other. How many at once: what 200 sources
@@ -70,6 +72,14 @@ JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 HOLDERS = ("maintain_tables", "rebuild_table")
 # Those that stage change sets.
 MERGING = ("merge_scd2", "rebuild_table")
+# What each does to tables in the catalog: a merge makes those of a journal or a quarantine, too.
+_MADE = ("GetTable", "CreateTable", "UpdateTable")
+CATALOG = {
+    "create_tables": _MADE,
+    "merge_scd2": _MADE,
+    "maintain_tables": ("GetTable", "UpdateTable"),
+    "rebuild_table": _MADE,
+}
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
@@ -87,7 +97,7 @@ def common_variables(environment: Environment, storage: StorageStack) -> dict[st
 
 
 class ComputeStack(Stack):
-    def __init__(
+    def __init__(  # noqa: PLR0913  parts by name
         self,
         scope: Construct,
         id: str,
@@ -95,6 +105,7 @@ class ComputeStack(Stack):
         environment: Environment,
         root: Path,
         config: Path,
+        sources: Iterable[Source],
         storage: StorageStack,
         **props: Any,
     ) -> None:
@@ -109,6 +120,13 @@ class ComputeStack(Stack):
             self, "configuration", environment=environment, config=config
         )
         self.functions = {step: self._function(step) for step in FUNCTIONS}
+        secrets = ReadableSecrets(
+            self,
+            "secrets",
+            role=self.functions["extract_pages"].role,
+            names=secret_names(environment, sources),
+            key=storage.key,
+        )
         self._grant_functions()
         packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
         job_logs = JobLogs(
@@ -133,7 +151,8 @@ class ComputeStack(Stack):
         for name, job in self.jobs.items():
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
             grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
-            job.role.add_to_policy(storage.catalog_statement(write=True))
+            for statement in storage.catalog_statements(*CATALOG[name]):
+                job.role.add_to_policy(statement)
             if name in HOLDERS:
                 self.configuration.grant_read(job.role)
             if name not in ALONE:
@@ -141,8 +160,9 @@ class ComputeStack(Stack):
         self.jobs["rebuild_table"].role.add_to_policy(storage.drop_shadows_statement())
         self.failures = Failures(self, "failures", environment=environment, key=storage.log_key)
         self.machines = self._machines()
-        # A release that knows a new field is there before the files that have it.
-        for each in (*self.functions.values(), *self.jobs.values()):
+        # A release that knows a new field is there before the files that have it, and the right to
+        # a secret before the source that names it.
+        for each in (*self.functions.values(), *self.jobs.values(), secrets):
             self.configuration.parameter.node.add_dependency(each)
 
     def _machines(self) -> dict[str, Machine]:
@@ -273,9 +293,9 @@ class ComputeStack(Stack):
 
     def _grant_functions(self) -> None:
         storage = self._storage
-        self._grant_secrets(self.functions["extract_pages"])
         for step in ("plan_tables", "complete_run", "sweep"):
-            self.functions[step].allow(storage.catalog_statement())
+            for statement in storage.catalog_statements("GetTable"):
+                self.functions[step].allow(statement)
             grant_lake_metadata(storage.lake, self.functions[step].role)
         grant_published(storage.results, self.functions["complete_run"].role)
         self.functions["complete_run"].allow(
@@ -324,24 +344,6 @@ class ComputeStack(Stack):
                     iam.PolicyStatement(actions=["s3:PutObject"], resources=[objects])
                 )
             elif lineage and lineage.secret:
-                self._grant_secrets(self.functions[step])
-
-    def _grant_secrets(self, function: StepLambda) -> None:
-        """Let a function read the secrets of sources, with AWS's key for secrets or with ours."""
-        secrets = self.format_arn(
-            service="secretsmanager",
-            resource="secret",
-            resource_name=f"{self._environment.secrets}*",
-            arn_format=ArnFormat.COLON_RESOURCE_NAME,
-        )
-        function.allow(
-            iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[secrets])
-        )
-        manager = f"secretsmanager.{self.region}.amazonaws.com"
-        function.allow(
-            iam.PolicyStatement(
-                actions=["kms:Decrypt"],
-                resources=[self._storage.key.key_arn],
-                conditions={"StringEquals": {"kms:ViaService": manager}},
-            )
-        )
+                name = lineage.secret.replace("{environment}", self._environment.environment)
+                self.functions[step].allow(reading(self, [name]))
+                self.functions[step].allow(decrypting(self, self._storage.key))
