@@ -69,10 +69,8 @@ FUNCTION_ACCESS = {
 JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),
     "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
-    "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
-    "rebuild_table": Access(
-        read=("raw/", "runs/", "tables/", "leases/"), write=(RESULTS, "leases/")
-    ),
+    "maintain_tables": Access(read=("leases/",), write=(RESULTS, "leases/")),
+    "rebuild_table": Access(read=("raw/", "runs/", "leases/"), write=(RESULTS, "leases/")),
 }
 
 
@@ -116,13 +114,16 @@ def grant_lake_metadata(bucket: s3.Bucket, role: iam.Role) -> None:
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], ("warehouse/*/metadata/",)))
 
 
-def grant_lake(bucket: s3.Bucket, role: iam.Role, prefixes: tuple[str, ...]) -> None:
+def grant_lake(
+    bucket: s3.Bucket, role: iam.Role, *, read: tuple[str, ...], write: tuple[str, ...]
+) -> None:
     """Let a job keep tables: a commit deletes old metadata, maintenance deletes expired files."""
     role.add_to_policy(
         iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
     )
-    actions = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
-    role.add_to_policy(_objects(bucket, actions, prefixes))
+    role.add_to_policy(_objects(bucket, ["s3:GetObject"], read))
+    actions = ["s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+    role.add_to_policy(_objects(bucket, actions, write))
     _grant_key(bucket, role)
 
 

@@ -5,7 +5,7 @@ functions, whose names change with each release: another stack could not import 
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +150,7 @@ class ComputeStack(Stack):
         }
         for name, job in self.jobs.items():
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
-            grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
+            self._grant_lake(name, job)
             for statement in storage.catalog_statements(*CATALOG[name]):
                 job.role.add_to_policy(statement)
             if name in HOLDERS:
@@ -210,12 +210,16 @@ class ComputeStack(Stack):
             machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
         self.failures.allow_publishing(machine)
 
-    def _lake_prefixes(self, job: str) -> Iterator[str]:
-        """Yield what a job writes in the lake: metadata alone, tables, change sets of merges."""
+    def _grant_lake(self, name: str, job: SparkJob) -> None:
+        """Let a job read tables, and write them: metadata alone, all files, change sets of merges.
+
+        For a new column CreateTables looks for the newest extract, which data files may say alone.
+        """
         tables = f"warehouse/{self._environment.database}.db/"
-        yield f"{tables}*/metadata/" if job == "create_tables" else tables
-        if job in MERGING:
-            yield f"warehouse/{layout.STAGING}"
+        staged = (f"warehouse/{layout.STAGING}",) if name in MERGING else ()
+        write = f"{tables}*/metadata/" if name == "create_tables" else tables
+        lake = self._storage.lake
+        grant_lake(lake, job.role, read=(tables, *staged), write=(write, *staged))
 
     def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
         """A job waits for an earlier run of its own that Step Functions has lost."""

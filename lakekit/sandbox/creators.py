@@ -21,8 +21,8 @@ class Created:
     properties: Properties = field(default_factory=dict)
 
 
-# Moto does not check who calls, and has no metrics that an alarm could watch; policies that
-# require TLS do not apply on this machine. Its executions are of the newest definition, as ours.
+# Moto has no metrics that an alarm could watch; policies that require TLS do not apply on this
+# machine. Its executions are of the newest definition, as ours.
 # Nothing here costs anything, so that no budget is needed.
 NOT_ENFORCED = {
     "AWS::Budgets::Budget",
@@ -30,7 +30,6 @@ NOT_ENFORCED = {
     "AWS::CE::AnomalySubscription",
     "AWS::CDK::Metadata",
     "AWS::CloudWatch::Alarm",
-    "AWS::IAM::Policy",
     "AWS::Lambda::Permission",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::TopicPolicy",
@@ -85,6 +84,11 @@ def _role(client: Client, fallback: str, p: Properties) -> Created:
         AssumeRolePolicyDocument=json.dumps(p["AssumeRolePolicyDocument"]),
     )["Role"]
     return Created(role["RoleName"], {"Arn": role["Arn"], "RoleId": role["RoleId"]}, p)
+
+
+def _policy(client: Client, fallback: str, p: Properties) -> Created:
+    # Moto keeps none: the gate reads them.
+    return Created(fallback, {}, p)
 
 
 def _log_group(client: Client, fallback: str, p: Properties) -> Created:
@@ -226,6 +230,8 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::Glue::Database": _database,
     "AWS::Glue::Job": _job,
     "AWS::Glue::SecurityConfiguration": _security,
+    "AWS::IAM::ManagedPolicy": _policy,
+    "AWS::IAM::Policy": _policy,
     "AWS::IAM::Role": _role,
     "AWS::KMS::Alias": _alias,
     "AWS::KMS::Key": _key,

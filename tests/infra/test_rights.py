@@ -12,12 +12,23 @@ from tests.flow.functions import Event
 from tests.flow.play import play
 from tests.flow.store import WATCH
 from tests.flow.world import World
+from tests.rights import recording
 
 SCHEDULES = 10
+LANDING = "lakekit-dev-landing-111111111111-eu-west-1"
+KEY = "arn:aws:kms:eu-west-1:111111111111:key/data"
+ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "GET": ("GetObject", ("Decrypt",)),
+    "HEAD": ("GetObject", ()),
+    "PUT": ("PutObject", ("GenerateDataKey",)),
+    "DELETE": ("DeleteObject", ()),
+}
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
+def asked(
+    monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> Iterator[set[tuple[str, str, str]]]:
     """Return what functions ask for, as it comes: step, verb and key."""
     found: set[tuple[str, str, str]] = set()
     request = World.request
@@ -45,7 +56,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
     for step in functions.FUNCTIONS:
         named(step)
     monkeypatch.setattr(World, "request", noted)
-    return found
+    yield found
+    if pytestconfig.getoption("record_rights"):
+        recording.store("schedules", calls(found))
+
+
+def calls(asked: set[tuple[str, str, str]]) -> Iterator[recording.Call]:
+    """Yield the same as calls of S3, which uses the bucket's key for them."""
+    for step, verb, key in asked:
+        if verb in ACTIONS:
+            role, (action, used) = step.replace("_", ""), ACTIONS[verb]
+            yield role, f"s3:{action}", f"arn:aws:s3:::{LANDING}/{key}"
+            yield from ((role, f"kms:{each}", KEY) for each in used)
 
 
 def test_each_step_may_do_what_it_does(asked: set[tuple[str, str, str]]) -> None:
