@@ -23,7 +23,7 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[1:]]
 
 
-CONFIRMED = {claim: how for claim, how in rows(HOW)}
+CONFIRMED = dict(rows(HOW))
 AWS = sorted({command for how in CONFIRMED.values() for command in COMMANDS.findall(how)
               if command.startswith("aws ")})  # fmt: skip
 
