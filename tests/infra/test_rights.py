@@ -14,7 +14,7 @@ from tests.flow.store import WATCH
 from tests.flow.world import World
 from tests.rights import recording
 
-SCHEDULES = 10
+SCHEDULES, MANY = 10, 150
 LANDING = "lakekit-dev-landing-111111111111-eu-west-1"
 KEY = "arn:aws:kms:eu-west-1:111111111111:key/data"
 ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -70,8 +70,10 @@ def calls(asked: set[tuple[str, str, str]]) -> Iterator[recording.Call]:
             yield from ((role, f"kms:{each}", KEY) for each in used)
 
 
-def test_each_step_may_do_what_it_does(asked: set[tuple[str, str, str]]) -> None:
-    for seed in range(SCHEDULES):
+def test_each_step_may_do_what_it_does(
+    asked: set[tuple[str, str, str]], pytestconfig: pytest.Config
+) -> None:
+    for seed in range(MANY if pytestconfig.getoption("record_rights") else SCHEDULES):
         play(seed)
 
     assert {step for step, _, _ in asked} >= {"claim_landings", "extract_pages", "route_file"}
