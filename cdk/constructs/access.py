@@ -31,7 +31,7 @@ STARTED, LOADED = layout.STARTED, layout.LOADED
 # To see whether a landing waits: a HEAD of what is there needs the right to read it.
 INDEXED = (PENDING, BLOCKED)
 # To give tables back, and to look for what is pending.
-HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
+HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",))
 FUNCTION_ACCESS = {
     "start_run": Access(read=("runs/", "tables/"), write=("runs/", OPEN, STARTED)),
     "extract_pages": Access(
@@ -46,19 +46,18 @@ FUNCTION_ACCESS = {
         read=("raw/", "runs/", "tables/", *HAND_OVER.read),
         # A result of a merge whose job died before it could say what it had done.
         write=("raw/", "tables/", RESULTS, BLOCKED, BACKOFF, LOADED, *HAND_OVER.write),
-        delete=(PENDING, BLOCKED, BACKOFF, *HAND_OVER.delete),
+        delete=(PENDING, BLOCKED, BACKOFF, OPEN),
     ),
     "record_failure": Access(
         read=("runs/", *HAND_OVER.read),
         write=("runs/", BACKOFF, *HAND_OVER.write),
-        delete=HAND_OVER.delete,
     ),
     "start_pending": HAND_OVER,
     # It routes what no event has routed, and closes what no run has closed.
     "sweep": Access(
         read=("inbox/", "raw/", "runs/", *INDEXED, *HAND_OVER.read),
         write=("raw/", PENDING, ROUTED, STARTED, LOADED, *HAND_OVER.write),
-        delete=(PENDING, BLOCKED, *HAND_OVER.delete),
+        delete=(PENDING, BLOCKED, OPEN),
     ),
     "pause_schedules": Access(read=(layout.PAUSED,), write=(layout.PAUSED,)),
     "route_file": Access(

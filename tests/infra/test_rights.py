@@ -62,12 +62,19 @@ def asked(
 
 
 def calls(asked: set[tuple[str, str, str]]) -> Iterator[recording.Call]:
-    """Yield the same as calls of S3, which uses the bucket's key for them."""
-    for step, verb, key in asked:
+    """Yield one of each kind as a call of S3, which uses the bucket's key for it."""
+    kinds = {(step, verb, *_kind(key)): key for step, verb, key in sorted(asked, reverse=True)}
+    for (step, verb, *_), key in kinds.items():
         if verb in ACTIONS:
             role, (action, used) = step.replace("_", ""), ACTIONS[verb]
             yield role, f"s3:{action}", f"arn:aws:s3:::{LANDING}/{key}"
             yield from ((role, f"kms:{each}", KEY) for each in used)
+
+
+def _kind(key: str) -> tuple[str, str]:
+    """Return what rights may be narrowed to: the first folder, or two, and the last name."""
+    first, *rest = key.split("/")
+    return (f"{first}/{rest[0]}", "") if first == "index" else (first, "/".join(rest[-1:]))
 
 
 def test_each_step_may_do_what_it_does(
