@@ -5,6 +5,7 @@ role. Who has another key, such as a person, may do everything.
 """
 
 import io
+import logging
 from collections.abc import Iterable
 from typing import Any
 from xml.sax.saxutils import escape
@@ -19,6 +20,7 @@ from lakekit.sandbox.rights.policies import Need, allowed
 from lakekit.sandbox.rights.request import Place, Request, UnknownRequestError, signed_by
 from lakekit.sandbox.rights.roles import Roles
 
+logger = logging.getLogger(__name__)
 # Sources are read from their folder, so that an edit holds at once, also one of a secret's name.
 NOT_REFUSED = ("secretsmanager:GetSecretValue",)
 
@@ -60,6 +62,8 @@ class Gate:
     def _check(self, role: str, needs: Iterable[Need]) -> None:
         for need in needs:
             if not allowed(self._roles[role], need) and need.action not in NOT_REFUSED:
+                # An SDK may say no word of it.
+                logger.warning("%s is not allowed: %s", role, need)
                 raise AwsError("AccessDeniedException", f"{role} is not allowed: {need}", 403)
             self._asked.add((role, need.action, need.resource))
 
