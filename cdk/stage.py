@@ -65,6 +65,7 @@ class LakekitStage(Stage):
             environment=environment,
             root=root,
             config=config,
+            sources=sources,
             storage=self.storage,
             stack_name=environment.name("compute"),
             termination_protection=retained,

@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many random histories",
     )
     parser.addoption("--seed", type=int, default=0, help="of the first ones: others than ever")
+    parser.addoption("--record-rights", action="store_true", help="store what roles ask for")
     parser.addoption("--long", action="store_true", help="also the tests that are marked long")
 
 

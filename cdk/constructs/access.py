@@ -14,11 +14,15 @@ CALLS = "runs/*/calls.json"
 
 @dataclass(frozen=True)
 class Access:
-    """Prefixes of the landing bucket. A function may delete below `index/`, and nowhere else."""
+    """Prefixes of the landing bucket. A function may delete below `index/`, and nowhere else.
+
+    parts: where it writes large objects in parts, and gives up those of one that does not end.
+    """
 
     read: tuple[str, ...]
     write: tuple[str, ...]
     delete: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 PENDING, BLOCKED, OPEN = "index/pending/", "index/blocked/", "index/open/"
@@ -27,10 +31,12 @@ STARTED, LOADED = layout.STARTED, layout.LOADED
 # To see whether a landing waits: a HEAD of what is there needs the right to read it.
 INDEXED = (PENDING, BLOCKED)
 # To give tables back, and to look for what is pending.
-HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",), delete=(OPEN,))
+HAND_OVER = Access(read=("leases/", BACKOFF), write=("leases/",))
 FUNCTION_ACCESS = {
     "start_run": Access(read=("runs/", "tables/"), write=("runs/", OPEN, STARTED)),
-    "extract_pages": Access(read=("raw/", "runs/", OPEN, *INDEXED), write=("raw/", CALLS, PENDING)),
+    "extract_pages": Access(
+        read=("raw/", "runs/", OPEN, *INDEXED), write=("raw/", CALLS, PENDING), parts=("raw/",)
+    ),
     "claim_landings": Access(
         read=("raw/", "runs/", "leases/", BACKOFF, OPEN, *INDEXED), write=("runs/", "leases/")
     ),
@@ -40,19 +46,18 @@ FUNCTION_ACCESS = {
         read=("raw/", "runs/", "tables/", *HAND_OVER.read),
         # A result of a merge whose job died before it could say what it had done.
         write=("raw/", "tables/", RESULTS, BLOCKED, BACKOFF, LOADED, *HAND_OVER.write),
-        delete=(PENDING, BLOCKED, BACKOFF, *HAND_OVER.delete),
+        delete=(PENDING, BLOCKED, BACKOFF, OPEN),
     ),
     "record_failure": Access(
         read=("runs/", *HAND_OVER.read),
         write=("runs/", BACKOFF, *HAND_OVER.write),
-        delete=HAND_OVER.delete,
     ),
     "start_pending": HAND_OVER,
     # It routes what no event has routed, and closes what no run has closed.
     "sweep": Access(
         read=("inbox/", "raw/", "runs/", *INDEXED, *HAND_OVER.read),
         write=("raw/", PENDING, ROUTED, STARTED, LOADED, *HAND_OVER.write),
-        delete=(PENDING, BLOCKED, *HAND_OVER.delete),
+        delete=(PENDING, BLOCKED, OPEN),
     ),
     "pause_schedules": Access(read=(layout.PAUSED,), write=(layout.PAUSED,)),
     "route_file": Access(
@@ -63,10 +68,8 @@ FUNCTION_ACCESS = {
 JOB_ACCESS = {
     "create_tables": Access(read=("runs/",), write=(RESULTS,)),
     "merge_scd2": Access(read=("raw/", "runs/"), write=(RESULTS,)),
-    "maintain_tables": Access(read=("runs/", "leases/"), write=(RESULTS, "leases/")),
-    "rebuild_table": Access(
-        read=("raw/", "runs/", "tables/", "leases/"), write=(RESULTS, "leases/")
-    ),
+    "maintain_tables": Access(read=("leases/",), write=(RESULTS, "leases/")),
+    "rebuild_table": Access(read=("raw/", "runs/", "leases/"), write=(RESULTS, "leases/")),
 }
 
 
@@ -80,9 +83,13 @@ def grant_landing(bucket: s3.Bucket, role: iam.Role, access: Access) -> None:
         iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
     )
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], access.read))
-    role.add_to_policy(_objects(bucket, ["s3:PutObject", "s3:AbortMultipartUpload"], access.write))
-    if access.delete:
-        role.add_to_policy(_objects(bucket, ["s3:DeleteObject"], access.delete))
+    role.add_to_policy(_objects(bucket, ["s3:PutObject"], access.write))
+    for action, prefixes in (
+        ("DeleteObject", access.delete),
+        ("AbortMultipartUpload", access.parts),
+    ):
+        if prefixes:
+            role.add_to_policy(_objects(bucket, [f"s3:{action}"], prefixes))
     _grant_key(bucket, role)
 
 
@@ -106,13 +113,16 @@ def grant_lake_metadata(bucket: s3.Bucket, role: iam.Role) -> None:
     role.add_to_policy(_objects(bucket, ["s3:GetObject"], ("warehouse/*/metadata/",)))
 
 
-def grant_lake(bucket: s3.Bucket, role: iam.Role, prefixes: tuple[str, ...]) -> None:
+def grant_lake(
+    bucket: s3.Bucket, role: iam.Role, *, read: tuple[str, ...], write: tuple[str, ...]
+) -> None:
     """Let a job keep tables: a commit deletes old metadata, maintenance deletes expired files."""
     role.add_to_policy(
         iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn])
     )
-    actions = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
-    role.add_to_policy(_objects(bucket, actions, prefixes))
+    role.add_to_policy(_objects(bucket, ["s3:GetObject"], read))
+    actions = ["s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+    role.add_to_policy(_objects(bucket, actions, write))
     _grant_key(bucket, role)
 
 

@@ -45,11 +45,14 @@ class Failures(Construct):
         )
 
     def allow_publishing(self, machine: iam.IGrantable) -> None:
-        """Let a state machine publish to the topic, which the key encrypts."""
-        for actions, resource in (
-            (["sns:Publish"], self.topic.topic_arn),
-            (["kms:Decrypt", "kms:GenerateDataKey"], self._key.key_arn),
+        """Let a state machine publish to the topic, and SNS use its key for the machine."""
+        through = {"kms:ViaService": f"sns.{Stack.of(self).region}.amazonaws.com"}
+        for statement in (
+            iam.PolicyStatement(actions=["sns:Publish"], resources=[self.topic.topic_arn]),
+            iam.PolicyStatement(
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=[self._key.key_arn],
+                conditions={"StringEquals": through},
+            ),
         ):
-            machine.grant_principal.add_to_principal_policy(
-                iam.PolicyStatement(actions=actions, resources=[resource])
-            )
+            machine.grant_principal.add_to_principal_policy(statement)

@@ -66,7 +66,8 @@ def _allow_switching(scope: Construct, function: StepLambda, schedules: Schedule
             arn_format=ArnFormat.SLASH_RESOURCE_NAME,
         )
 
-    function.allow(iam.PolicyStatement(actions=["scheduler:ListSchedules"], resources=[arn("*")]))
+    # To list has no resources to name.
+    function.allow(iam.PolicyStatement(actions=["scheduler:ListSchedules"], resources=["*"]))
     function.allow(
         iam.PolicyStatement(
             actions=["scheduler:GetSchedule", "scheduler:UpdateSchedule"],

@@ -113,9 +113,14 @@ def allow_connections(role: iam.Role, environment: Environment) -> None:
             "ec2:DescribeRouteTables",
             "ec2:DescribeSecurityGroups",
             "ec2:DescribeSubnets",
-            "ec2:DescribeVpcAttribute",
             "ec2:DescribeVpcEndpoints",
         ],
+    )
+    role.add_to_policy(
+        iam.PolicyStatement(
+            actions=["ec2:DescribeVpcAttribute"],
+            resources=[stack.format_arn(service="ec2", resource="vpc/*")],
+        )
     )
     role.add_to_policy(
         iam.PolicyStatement(

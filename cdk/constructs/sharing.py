@@ -81,7 +81,8 @@ class Sharing(Construct):
             ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
             waiting.queue_arn,
         )
-        function.allow(storage.catalog_statement())
+        for statement in storage.catalog_statements("GetTable"):
+            function.allow(statement)
         allow_catalog_key(function.role, environment)
         if environment.queries.views:
             self._allow_views()

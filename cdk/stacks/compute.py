@@ -5,7 +5,7 @@ functions, whose names change with each release: another stack could not import 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from cdk.constructs.failures import Failures
 from cdk.constructs.job_logs import JobLogs
 from cdk.constructs.lake_formation import Grants, allow_loaders, location_arn
 from cdk.constructs.machine import Machine
+from cdk.constructs.secrets import ReadableSecrets, decrypting, reading, secret_names
 from cdk.constructs.spark_job import JobPackages, JobSettings, SparkJob, spark_conf
 from cdk.constructs.step_lambda import StepLambda, Work
 from cdk.constructs.wheels import Wheels
@@ -37,6 +38,7 @@ from cdk.stacks.storage import SPARK_EVENTS, StorageStack
 from lakekit import layout
 from lakekit.config.environment import Environment
 from lakekit.config.functions import Step
+from lakekit.config.source import Source
 
 # Seconds: as the tasks of load_source have them, so that the function ends first. No task waits for
 # route_file, which lands a batch of files one after the other. How many at once: what 200 sources
@@ -74,6 +76,14 @@ JOBS = ("create_tables", "merge_scd2", "maintain_tables", "rebuild_table")
 HOLDERS = ("maintain_tables", "rebuild_table")
 # Those that stage change sets.
 MERGING = ("merge_scd2", "rebuild_table")
+# What each does to tables in the catalog: a merge makes those of a journal or a quarantine, too.
+_MADE = ("GetTable", "CreateTable", "UpdateTable")
+CATALOG = {
+    "create_tables": _MADE,
+    "merge_scd2": _MADE,
+    "maintain_tables": ("GetTable", "UpdateTable"),
+    "rebuild_table": _MADE,
+}
 # Its runs share the lease's owner, so that the next takes over what one left behind.
 ALONE = ("rebuild_table",)
 RUN_JOB = ["glue:StartJobRun", "glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"]
@@ -91,7 +101,7 @@ def common_variables(environment: Environment, storage: StorageStack) -> dict[st
 
 
 class ComputeStack(Stack):
-    def __init__(
+    def __init__(  # noqa: PLR0913  parts by name
         self,
         scope: Construct,
         id: str,
@@ -99,6 +109,7 @@ class ComputeStack(Stack):
         environment: Environment,
         root: Path,
         config: Path,
+        sources: Iterable[Source],
         storage: StorageStack,
         **props: Any,
     ) -> None:
@@ -113,6 +124,13 @@ class ComputeStack(Stack):
             self, "configuration", environment=environment, config=config
         )
         self.functions = {step: self._function(step) for step in FUNCTIONS}
+        secrets = ReadableSecrets(
+            self,
+            "secrets",
+            role=self.functions["extract_pages"].role,
+            names=secret_names(environment, sources),
+            key=storage.key,
+        )
         self._grant_functions()
         packages = JobPackages(root, library(self, root), Wheels(self, "wheels", root=root))
         job_logs = JobLogs(
@@ -136,8 +154,9 @@ class ComputeStack(Stack):
         }
         for name, job in self.jobs.items():
             grant_landing(storage.landing, job.role, JOB_ACCESS[name])
-            grant_lake(storage.lake, job.role, tuple(self._lake_prefixes(name)))
-            job.role.add_to_policy(storage.catalog_statement(write=True))
+            self._grant_lake(name, job)
+            for statement in storage.catalog_statements(*CATALOG[name]):
+                job.role.add_to_policy(statement)
             if name in HOLDERS:
                 self.configuration.grant_read(job.role)
             if name not in ALONE:
@@ -146,8 +165,9 @@ class ComputeStack(Stack):
         self._govern()
         self.failures = Failures(self, "failures", environment=environment, key=storage.log_key)
         self.machines = self._machines()
-        # A release that knows a new field is there before the files that have it.
-        for each in (*self.functions.values(), *self.jobs.values()):
+        # A release that knows a new field is there before the files that have it, and the right to
+        # a secret before the source that names it.
+        for each in (*self.functions.values(), *self.jobs.values(), secrets):
             self.configuration.parameter.node.add_dependency(each)
 
     def _govern(self) -> None:
@@ -206,12 +226,16 @@ class ComputeStack(Stack):
             machine.add_to_role_policy(iam.PolicyStatement(actions=actions, resources=resources))
         self.failures.allow_publishing(machine)
 
-    def _lake_prefixes(self, job: str) -> Iterator[str]:
-        """Yield what a job writes in the lake: metadata alone, tables, change sets of merges."""
+    def _grant_lake(self, name: str, job: SparkJob) -> None:
+        """Let a job read tables, and write them: metadata alone, all files, change sets of merges.
+
+        For a new column CreateTables looks for the newest extract, which data files may say alone.
+        """
         tables = f"warehouse/{self._environment.database}.db/"
-        yield f"{tables}*/metadata/" if job == "create_tables" else tables
-        if job in MERGING:
-            yield f"warehouse/{layout.STAGING}"
+        staged = (f"warehouse/{layout.STAGING}",) if name in MERGING else ()
+        write = f"{tables}*/metadata/" if name == "create_tables" else tables
+        lake = self._storage.lake
+        grant_lake(lake, job.role, read=(tables, *staged), write=(write, *staged))
 
     def _own_runs_statement(self, job: str) -> iam.PolicyStatement:
         """A job waits for an earlier run of its own that Step Functions has lost."""
@@ -289,9 +313,9 @@ class ComputeStack(Stack):
 
     def _grant_functions(self) -> None:
         storage = self._storage
-        self._grant_secrets(self.functions["extract_pages"])
         for step in CATALOG_READERS:
-            self.functions[step].allow(storage.catalog_statement())
+            for statement in storage.catalog_statements("GetTable"):
+                self.functions[step].allow(statement)
             grant_lake_metadata(storage.lake, self.functions[step].role)
         grant_published(storage.results, self.functions["complete_run"].role)
         self.functions["complete_run"].allow(
@@ -340,24 +364,6 @@ class ComputeStack(Stack):
                     iam.PolicyStatement(actions=["s3:PutObject"], resources=[objects])
                 )
             elif lineage and lineage.secret:
-                self._grant_secrets(self.functions[step])
-
-    def _grant_secrets(self, function: StepLambda) -> None:
-        """Let a function read the secrets of sources, with AWS's key for secrets or with ours."""
-        secrets = self.format_arn(
-            service="secretsmanager",
-            resource="secret",
-            resource_name=f"{self._environment.secrets}*",
-            arn_format=ArnFormat.COLON_RESOURCE_NAME,
-        )
-        function.allow(
-            iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[secrets])
-        )
-        manager = f"secretsmanager.{self.region}.amazonaws.com"
-        function.allow(
-            iam.PolicyStatement(
-                actions=["kms:Decrypt"],
-                resources=[self._storage.key.key_arn],
-                conditions={"StringEquals": {"kms:ViaService": manager}},
-            )
-        )
+                name = lineage.secret.replace("{environment}", self._environment.environment)
+                self.functions[step].allow(reading(self, [name]))
+                self.functions[step].allow(decrypting(self, self._storage.key))

@@ -1,6 +1,6 @@
 """Where data lives: keys, buckets, the catalog's database, the workgroup that queries it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aws_cdk import Stack
@@ -17,8 +17,6 @@ from cdk.constructs.replication import Copies
 from lakekit import layout
 from lakekit.config.environment import Environment
 
-READ_CATALOG = ("glue:GetDatabase", "glue:GetTable", "glue:GetTables")
-WRITE_CATALOG = (*READ_CATALOG, "glue:CreateTable", "glue:UpdateTable")
 # A dropped file has become a landing long before; the sweeper must know it for longer than it lies.
 INBOX_DAYS, ROUTED_DAYS = 30, 60
 # In the bucket of results: what Spark's history server shows of jobs.
@@ -71,9 +69,11 @@ class StorageStack(Stack):
                 watched=(self.landing, self.lake),
             )
 
-    def catalog_statement(self, *, write: bool = False) -> iam.PolicyStatement:
-        """Return the right to the catalog's database and its tables, and to nothing else."""
-        return self._catalog(WRITE_CATALOG if write else READ_CATALOG, "*")
+    def catalog_statements(self, *actions: str) -> Iterator[iam.PolicyStatement]:
+        """Yield rights to the tables of the database; who creates some looks at it, too."""
+        yield self._catalog([f"glue:{action}" for action in actions], "*")
+        if "CreateTable" in actions:
+            yield self._catalog(["glue:GetDatabase"])
 
     def drop_shadows_statement(self) -> iam.PolicyStatement:
         """Return the right to drop what a rebuild works in, and no other table."""

@@ -21,11 +21,11 @@ class Created:
     properties: Properties = field(default_factory=dict)
 
 
-# What is not built, with the attributes that others ask for. Moto does not check who calls, and has
-# no metrics that an alarm could watch; policies that require TLS do not apply on this machine, and
-# nothing goes through a network. Its executions are of the newest definition, as ours. Nothing here
-# costs anything, so that no budget is needed, and nobody deploys to it.
-# Who reads the tables on this machine may read its disk, and nobody but its user does.
+# What is not built, with the attributes that others ask for. Moto has no metrics that an alarm
+# could watch; policies that require TLS do not apply on this machine, and nothing goes through a
+# network. Its executions are of the newest definition, as ours. Nothing here costs anything, so
+# that no budget is needed, and nobody deploys to it. Who reads the tables on this machine may
+# read its disk, and nobody but its user does.
 NOT_BUILT: dict[str, tuple[str, ...]] = {
     "AWS::Budgets::Budget": (),
     "AWS::CDK::Metadata": (),
@@ -58,7 +58,6 @@ NOT_BUILT: dict[str, tuple[str, ...]] = {
     "AWS::EC2::VPCGatewayAttachment": (),
     "AWS::Glue::Connection": (),
     "AWS::IAM::OIDCProvider": ("Arn",),
-    "AWS::IAM::Policy": (),
     "AWS::Kinesis::Stream": ("Arn",),
     "AWS::KinesisFirehose::DeliveryStream": (),
     "AWS::Lambda::Permission": (),
@@ -116,6 +115,11 @@ def _role(client: Client, fallback: str, p: Properties) -> Created:
         AssumeRolePolicyDocument=json.dumps(p["AssumeRolePolicyDocument"]),
     )["Role"]
     return Created(role["RoleName"], {"Arn": role["Arn"], "RoleId": role["RoleId"]}, p)
+
+
+def _policy(client: Client, fallback: str, p: Properties) -> Created:
+    # Moto keeps none: the gate reads them.
+    return Created(fallback, {}, p)
 
 
 def _log_group(client: Client, fallback: str, p: Properties) -> Created:
@@ -278,6 +282,8 @@ CREATORS: dict[str, Callable[[Client, str, Properties], Created]] = {
     "AWS::Glue::Database": _database,
     "AWS::Glue::Job": _job,
     "AWS::Glue::SecurityConfiguration": _security,
+    "AWS::IAM::ManagedPolicy": _policy,
+    "AWS::IAM::Policy": _policy,
     "AWS::IAM::Role": _role,
     "AWS::KMS::Alias": _alias,
     "AWS::KMS::Key": _key,

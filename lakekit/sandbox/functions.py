@@ -21,6 +21,7 @@ class Function:
     name: str
     arn: str
     version: str
+    role: str
     handler: str
     environment: dict[str, str]
     timeout: int
@@ -92,7 +93,7 @@ class Functions:
                     return worker
                 self._all.discard(worker)
         environment = {
-            **self._settings.child_environment(),
+            **self._settings.child_environment(function.role),
             **function.environment,
             "AWS_LAMBDA_FUNCTION_NAME": function.name,
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),

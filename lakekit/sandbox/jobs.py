@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lakekit.sandbox import spark_conf
-from lakekit.sandbox.settings import Settings
+from lakekit.sandbox.settings import Settings, role_name
 from lakekit.sandbox.workers.process import Worker, WorkerDiedError
 from lakekit.spark.session.jars import PACKAGES, S3_PACKAGES, class_path
 
@@ -26,6 +26,7 @@ class JobRun:
     """One run of a job, as GetJobRun shows it."""
 
     job: str
+    role: str
     script: Path
     arguments: dict[str, str]
     timeout: int
@@ -97,6 +98,7 @@ class Jobs:
             raise TooManyRunsError(name)
         run = JobRun(
             job=name,
+            role=role_name(job["Role"]),
             script=self._script(job["Command"]["ScriptLocation"]),
             arguments={**job.get("DefaultArguments", {}), **request.get("Arguments", {})},
             timeout=int(job.get("Timeout") or 2880),
@@ -163,18 +165,19 @@ class Jobs:
             "script": str(run.script),
             "arguments": _command_line(run),
             "conf": conf,
+            "role": run.role,
             "log": str(run.log),
         }
-        answer = self._warm(conf).ask(request, timeout=run.timeout * 60)
+        answer = self._warm(conf, run.role).ask(request, timeout=run.timeout * 60)
         self._end(run, "FAILED" if answer["error"] else "SUCCEEDED", answer["error"])
 
-    def _warm(self, conf: dict[str, str]) -> Worker:
+    def _warm(self, conf: dict[str, str], role: str) -> Worker:
         worker = self._worker
         if worker and worker.alive and conf == self._conf:
             return worker
         if worker:
             worker.kill()
-        environment = {**self._settings.child_environment(), "TZ": ":UTC"}
+        environment = {**self._settings.child_environment(role), "TZ": ":UTC"}
         log = self._settings.logs / "jobs" / "worker.log"
         self._worker, self._conf = (
             Worker("job_worker.py", root=self._settings.root, environment=environment, log=log),

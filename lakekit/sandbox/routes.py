@@ -16,7 +16,7 @@ from lakekit.sandbox.bridges.queue_polling import Mapping, QueuePoller
 from lakekit.sandbox.functions import Function, Functions
 from lakekit.sandbox.http import AwsError, Call, Gateway, answer
 from lakekit.sandbox.jobs import Jobs, TooManyRunsError
-from lakekit.sandbox.settings import Settings
+from lakekit.sandbox.settings import Settings, role_name
 
 logger = logging.getLogger(__name__)
 API = "/2015-03-31"
@@ -40,6 +40,7 @@ class Registry:
             name=found.function_name,
             arn=found.function_arn,
             version=str(found.version),
+            role=role_name(found.role),
             handler=found.handler,
             environment=dict(found.environment_vars),
             timeout=int(found.timeout),

@@ -32,6 +32,8 @@ from lakekit.sandbox.functions import Functions
 from lakekit.sandbox.http import Gateway, answer
 from lakekit.sandbox.jobs import Jobs
 from lakekit.sandbox.resources import Resources, names_of
+from lakekit.sandbox.rights.gate import Gate
+from lakekit.sandbox.rights.roles import place_of, roles_of
 from lakekit.sandbox.routes import Registry, add_routes
 from lakekit.sandbox.settings import CREDENTIALS, LOOPBACK, Settings
 from lakekit.sandbox.template import find_scripts, read_assembly
@@ -73,7 +75,8 @@ def serve(settings: Settings, port: int) -> None:
     """Serve until standard input ends."""
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     gateway = Gateway(DomainDispatcherApplication(create_backend_app))
-    server = make_server(LOOPBACK, port, gateway, threaded=True, request_handler=Quiet)
+    gate = Gate(gateway)
+    server = make_server(LOOPBACK, port, gate, threaded=True, request_handler=Quiet)
     # The interpreter calls other services at http://localhost:$MOTO_PORT.
     os.environ.update(MOTO_PORT=str(server.port), MOTO_ACCOUNT_ID=settings.account)
     settings = replace(settings, endpoint=f"http://{LOOPBACK}:{server.port}")
@@ -88,13 +91,14 @@ def serve(settings: Settings, port: int) -> None:
     gateway.target(
         "AmazonSQS.StartMessageMoveTask", lambda c: answer(move_messages(client, c.body))
     )
-    step_functions.install(settings.wait_scale)
+    step_functions.install(settings.wait_scale, settings.endpoint)
     s3_folders.install()
     event_targets.install(client)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     resources = Resources(assembly, client)
     try:
         resources.create_all()
+        gate.close(roles_of(resources), place_of(resources, settings.account, settings.region))
         for name, value in settings.secrets.items():
             client("secretsmanager").create_secret(Name=name, SecretString=value)
         about = {
@@ -103,6 +107,7 @@ def serve(settings: Settings, port: int) -> None:
             "folder": str(settings.folder),
             "names": names_of(resources),
         }
+        gateway.path("GET", "/_sandbox/rights", lambda *_: answer(gate.asked))
         gateway.path("GET", "/_sandbox", lambda *_: answer(
             {**about, "spark_worker_pid": jobs.worker_pid}))  # fmt: skip
         clock.start()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
-# Moto asks for credentials and does not check them.
+# Of a person, who may do everything. Moto asks for credentials and does not check them.
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
 
 
@@ -33,8 +33,8 @@ class Settings:
     def logs(self) -> Path:
         return self.folder / "logs"
 
-    def child_environment(self) -> dict[str, str]:
-        """Return the environment of a function or a job: this one without its AWS account."""
+    def child_environment(self, key: str) -> dict[str, str]:
+        """Return the environment of what calls with an access key: without this AWS account."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "LAKEKIT_"))}
         no_proxy = ",".join(filter(None, [os.environ.get("no_proxy", ""), "127.0.0.1,localhost"]))
         own = {"LAKEKIT_BASE_URLS": json.dumps(self.base_urls)} if self.base_urls else {}
@@ -44,9 +44,15 @@ class Settings:
             **kept,
             **own,
             **aws_environment(self.endpoint, self.region),
+            "AWS_ACCESS_KEY_ID": key,
             "no_proxy": no_proxy,
             "NO_PROXY": no_proxy,
         }
+
+
+def role_name(arn: str) -> str:
+    """Return the name of a role, which is the access key id of what runs as that role."""
+    return arn.rpartition("/")[2]
 
 
 def aws_environment(endpoint: str, region: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The Spark settings of a job: those it is deployed with, and what this machine needs."""
 
-from lakekit.sandbox.settings import CREDENTIALS, LOOPBACK, Settings
+from lakekit.sandbox.settings import LOOPBACK, Settings
 from lakekit.spark_conf import CATALOG as LAKE
 from lakekit.spark_conf import LIGHT_JAVA
 
@@ -21,7 +21,6 @@ def deployed(conf: str) -> dict[str, str]:
 
 def local(settings: Settings, class_path: str) -> dict[str, str]:
     """Return what Glue supplies by itself, or what must point to the sandbox."""
-    key, secret = CREDENTIALS["AWS_ACCESS_KEY_ID"], CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
     # The first compiler alone: a job of seconds ends before the second one pays (measured: half).
     java = f"-Duser.timezone=UTC{LIGHT_JAVA}"
     return {
@@ -38,8 +37,10 @@ def local(settings: Settings, class_path: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "4",
         f"{CATALOG}.s3.endpoint": settings.endpoint,
         f"{CATALOG}.s3.path-style-access": "true",
-        f"{CATALOG}.s3.access-key-id": key,
-        f"{CATALOG}.s3.secret-access-key": secret,
+        # A worker stays, and each run has a role of its own: the keys are properties of Java.
+        f"{CATALOG}.client.credentials-provider": (
+            "software.amazon.awssdk.auth.credentials.SystemPropertyCredentialsProvider"
+        ),
         f"{CATALOG}.glue.endpoint": settings.endpoint,
         f"{CATALOG}.client.region": settings.region,
         "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
@@ -47,10 +48,5 @@ def local(settings: Settings, class_path: str) -> dict[str, str]:
         f"{S3A}.endpoint.region": settings.region,
         f"{S3A}.path.style.access": "true",
         f"{S3A}.connection.ssl.enabled": "false",
-        f"{S3A}.access.key": key,
-        f"{S3A}.secret.key": secret,
-        # The default provider chain names classes of an SDK part that is left out.
-        f"{S3A}.aws.credentials.provider": (
-            "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"
-        ),
+        f"{S3A}.aws.credentials.provider": "com.amazonaws.auth.SystemPropertiesCredentialsProvider",
     }

@@ -14,6 +14,8 @@ Json = dict[str, Any]
 Resources = dict[str, Json]
 # Stands for what is known at deployment alone: no ARN of ours is longer.
 ARN = "x" * 140
+# The longest values of what AWS says of the place.
+PSEUDO = {"AWS::Partition": "aws-us-gov", "AWS::URLSuffix": "amazonaws.com.cn"}
 # The property that holds a resource's name, and how long it may be.
 NAMES = {
     "AWS::Athena::WorkGroup": ("Name", 128),
@@ -45,6 +47,7 @@ POLICIES = {
 TEMPLATE_BYTES = 1_000_000
 SECTIONS = {"Resources": 500, "Parameters": 200, "Outputs": 200, "Mappings": 200}
 INLINE_POLICIES_OF_A_ROLE = 10_240
+MANAGED_POLICIES_OF_A_ROLE = 10
 STATEMENTS_OF_A_QUEUE = 20
 VARIABLES_BYTES = 4_096
 RULES_OF_A_BUS = 300
@@ -89,6 +92,8 @@ def deployed(value: Any) -> Any:
     if "Fn::Join" in value:
         separator, parts = value["Fn::Join"]
         return separator.join(deployed(part) for part in parts)
+    if value.get("Ref") in PSEUDO:
+        return PSEUDO[value["Ref"]]
     if any(key == "Ref" or key.startswith("Fn::") for key in value):
         return ARN
     return {key: deployed(each) for key, each in value.items()}
@@ -136,6 +141,16 @@ def inline_policies(documents: list[Json]) -> Iterator[str]:
         yield from above(f"inline policies of {name}", size, INLINE_POLICIES_OF_A_ROLE)
 
 
+def managed_policies(document: Json, resources: Resources) -> Iterator[str]:
+    found = [
+        role["Ref"] for policy in of_type(resources, "AWS::IAM::ManagedPolicy").values()
+        for role in policy.get("Roles", ())
+    ]  # fmt: skip
+    for role in sorted(set(found)):
+        name = f"managed policies of {role}"
+        yield from above(name, found.count(role), MANAGED_POLICIES_OF_A_ROLE)
+
+
 def functions(document: Json, resources: Resources) -> Iterator[str]:
     for name, properties in of_type(resources, "AWS::Lambda::Function").items():
         variables = deployed(properties.get("Environment", {}).get("Variables", {}))
@@ -167,5 +182,5 @@ def dashboards(document: Json, resources: Resources) -> Iterator[str]:
 
 
 RULES: tuple[Callable[[Json, Resources], Iterator[str]], ...] = (
-    sections, names, policies, functions, events, machines, dashboards,
+    sections, names, policies, managed_policies, functions, events, machines, dashboards,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from cdk.constructs.access import FUNCTION_ACCESS, JOB_ACCESS
 from cdk.constructs.keys import PUBLISHERS
-from cdk.stacks.compute import FUNCTIONS, HOLDERS, JOBS
+from cdk.stacks.compute import CATALOG, FUNCTIONS, HOLDERS, JOBS, LINEAGE
 from lakekit import layout
 from tests.infra.conftest import PROJECT, Stacks
 
@@ -61,6 +61,8 @@ def test_a_step_reads_and_writes_its_prefixes_of_the_landing_bucket_alone(
     assert prefixes(granted, "s3:GetObject") == {f"/{prefix}*" for prefix in access.read}
     assert prefixes(granted, "s3:PutObject") == {f"/{prefix}*" for prefix in access.write}
     assert prefixes(granted, "s3:DeleteObject") == {f"/{prefix}*" for prefix in access.delete}
+    parts = {f"/{prefix}*" for prefix in access.parts}
+    assert prefixes(granted, "s3:AbortMultipartUpload") == parts
 
 
 def test_only_entries_of_the_index_are_ever_deleted() -> None:
@@ -76,6 +78,8 @@ def test_a_function_does_not_write_the_lake(dev: Stacks, step: str) -> None:
 
     assert prefixes(granted, "s3:PutObject", "lake") == set()
     assert prefixes(granted, "s3:GetObject", "lake") <= {"/warehouse/*/metadata/*"}
+    catalog = {each for each in granted if each.startswith("glue:") and "Job" not in each}
+    assert catalog <= {"glue:GetTable"}
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -83,12 +87,15 @@ def test_a_job_keeps_the_warehouse_and_its_catalog(dev: Stacks, job: str) -> Non
     granted = rights(dev, job)
 
     tables = "/warehouse/lakekit_dev.db/"
-    wanted = {f"{tables}*/metadata/*"} if job == "create_tables" else {f"{tables}*"}
-    if job in ("merge_scd2", "rebuild_table"):
-        wanted |= {"/warehouse/.staging/*"}
-    for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
-        assert prefixes(granted, action, "lake") == wanted
-    assert {"glue:CreateTable", "glue:UpdateTable"} <= granted.keys()
+    staged = {"/warehouse/.staging/*"} if job in ("merge_scd2", "rebuild_table") else set()
+    written = f"{tables}*/metadata/*" if job == "create_tables" else f"{tables}*"
+    assert prefixes(granted, "s3:GetObject", "lake") == {f"{tables}*", *staged}
+    for action in ("s3:PutObject", "s3:DeleteObject"):
+        assert prefixes(granted, action, "lake") == {written, *staged}
+    catalog = {each for each in granted if each.startswith("glue:") and "Job" not in each}
+    looks = {"glue:GetDatabase"} if "CreateTable" in CATALOG[job] else set()
+    drops = {"glue:DeleteTable"} if job == "rebuild_table" else set()
+    assert catalog == {f"glue:{action}" for action in CATALOG[job]} | looks | drops
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -108,9 +115,35 @@ def test_a_job_of_a_state_machine_sees_its_own_runs_alone(dev: Stacks, job: str)
     assert seen == (set() if job == "rebuild_table" else {f"job/lakekit-dev-{job}"})
 
 
-@pytest.mark.parametrize("step", FUNCTIONS)
-def test_only_extraction_reads_secrets(dev: Stacks, step: str) -> None:
-    assert ("secretsmanager:GetSecretValue" in rights(dev, step)) == (step == "extract_pages")
+def secrets(template: Template) -> dict[str, set[str]]:
+    """Return the names of the secrets that each role may read, by the start of the role's name."""
+    found: dict[str, set[str]] = {}
+    for kind in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"):
+        for policy in template.find_resources(kind).values():
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+                if statement["Action"] == "secretsmanager:GetSecretValue":
+                    [role] = policy["Properties"]["Roles"]
+                    names = found.setdefault(role["Ref"].partition("role")[0], set())
+                    names |= {last_part(json.dumps(arn)).partition(":secret:")[2]
+                              for arn in as_list(statement["Resource"])}  # fmt: skip
+    return found
+
+
+def test_extraction_alone_reads_the_secrets_that_sources_of_the_environment_name(
+    environments: dict[str, Stacks],
+) -> None:
+    assert secrets(environments["dev"]["compute"]) == {
+        "extractpages": {"lakekit/dev/shop_api-??????"}
+    }
+    # Its only source is not in these.
+    for name in ("staging", "prod"):
+        assert secrets(environments[name]["compute"]) == {}
+
+
+def test_who_sends_lineage_reads_the_one_secret_of_its_address(two: dict[str, Stacks]) -> None:
+    named = {"lakekit/dev/lineage-??????"}
+
+    assert secrets(two["dev"]["compute"]) == {step.replace("_", ""): named for step in LINEAGE}
 
 
 @pytest.mark.parametrize("step", FUNCTIONS)
@@ -165,6 +198,18 @@ def test_no_policy_covers_the_whole_bucket_of_packages(stacks: Stacks) -> None:
             assert re.findall(r"-assets-[^/\"]+(?:/\*)?\"", text) == []
 
 
+def test_a_machine_uses_the_key_of_the_topic_through_sns_alone(stacks: Stacks) -> None:
+    through = [
+        each["Condition"]["StringEquals"]["kms:ViaService"]
+        for name, policy in stacks["compute"].find_resources("AWS::IAM::Policy").items()
+        if name.startswith("machines")
+        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "kms:" in json.dumps(each["Action"])
+    ]
+
+    assert through == ["sns.eu-west-1.amazonaws.com"] * 2
+
+
 def test_what_watches_may_publish_to_the_encrypted_failure_topic(stacks: Stacks) -> None:
     def allowed(kind: str, stack: str, document: str) -> set[str]:
         policies = stacks[stack].find_resources(kind).values()
@@ -199,8 +244,7 @@ def test_a_step_uses_the_key_of_data_through_a_service_and_encrypts_nothing_itse
         "kms:Decrypt",
         "kms:GenerateDataKey",
     }
-    secrets = {"secretsmanager.eu-west-1.amazonaws.com"} if step == "extract_pages" else set()
-    assert through == {"s3.eu-west-1.amazonaws.com", *secrets}
+    assert through == {"s3.eu-west-1.amazonaws.com"}
 
 
 def test_services_take_roles_for_this_account_alone(stacks: Stacks) -> None:

@@ -20,17 +20,24 @@ CONTRACT = (
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Json, Json]:
-    """Return the resources before and after a source and a contract are added."""
+def changed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Json, Json, Json]:
+    """Return the resources: as they are, with a source and a contract more, with that changed."""
     project = make_project(
         tmp_path_factory.mktemp("project"), environments=TWO, sources={"shop": SOURCES["shop"]}
     )
     before = synthesise(tmp_path_factory.mktemp("cdk.out"), "dev", project=project)["dev"]
-    source = SOURCE.format(name="newcomer", rest="schedule: rate(1 day)")
+    source = SOURCE.format(name="newcomer", rest="schedule: rate(1 day)\nenvironments: [dev]")
     (project / "config/sources/newcomer.yaml").write_text(source)
     (project / "config/contracts/orders.yaml").write_text(CONTRACT)
     after = synthesise(tmp_path_factory.mktemp("cdk.out"), "dev", project=project)["dev"]
-    return resources(before), resources(after)
+    (project / "config/contracts/orders.yaml").write_text(
+        CONTRACT.replace("bigint}", "bigint}, {name: price, type: double}")
+    )
+    (project / "config/sources/newcomer.yaml").write_text(
+        f"{source}\nauth: {{type: bearer, secret: 'lakekit/{{environment}}/newcomer'}}\n"
+    )
+    last = synthesise(tmp_path_factory.mktemp("cdk.out"), "dev", project=project)["dev"]
+    return resources(before), resources(after), resources(last)
 
 
 def resources(stacks: Stacks) -> Json:
@@ -42,15 +49,27 @@ def resources(stacks: Stacks) -> Json:
 
 
 def test_a_new_source_changes_the_configuration_and_adds_its_schedule_and_nothing_else(
-    changed: tuple[Json, Json],
+    changed: tuple[Json, Json, Json],
 ) -> None:
-    before, after = changed
+    before, after, _ = changed
 
     differ = {before[name]["Type"] for name in before if before[name] != after.get(name)}
     assert differ == {"AWS::SSM::Parameter"}
     assert {after[name]["Type"] for name in after.keys() - before.keys()} == {
         "AWS::Scheduler::Schedule"
     }
+
+
+def test_a_changed_contract_and_a_new_secret_change_the_configuration_and_who_reads_the_secret(
+    changed: tuple[Json, Json, Json],
+) -> None:
+    _, before, after = changed
+
+    differ = {before[name]["Type"] for name in before if before[name] != after.get(name)}
+    assert differ == {"AWS::SSM::Parameter"}
+    [policy] = [after[name] for name in after.keys() - before.keys()]
+    assert policy["Type"] == "AWS::IAM::ManagedPolicy"
+    assert ":secret:lakekit/dev/newcomer-??????" in json.dumps(policy)
 
 
 def test_those_who_read_the_configuration_know_it_by_names_that_stay(dev: Stacks) -> None:

@@ -83,7 +83,8 @@ def inner_roles(stacks: Stacks) -> Iterator[tuple[str, str]]:
             if INSIDE & {s["Principal"]["Service"] for s in
                          role["Properties"]["AssumeRolePolicyDocument"]["Statement"]}
         }  # fmt: skip
-        for policy in properties(template, "AWS::IAM::Policy"):
+        kinds = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
+        for policy in (each for kind in kinds for each in properties(template, kind)):
             for name in roles & {role["Ref"] for role in policy["Roles"]}:
                 for statement in policy["PolicyDocument"]["Statement"]:
                     actions = statement["Action"]

@@ -12,12 +12,23 @@ from tests.flow.functions import Event
 from tests.flow.play import play
 from tests.flow.store import WATCH
 from tests.flow.world import World
+from tests.rights import recording
 
-SCHEDULES = 10
+SCHEDULES, MANY = 10, 150
+LANDING = "lakekit-dev-landing-111111111111-eu-west-1"
+KEY = "arn:aws:kms:eu-west-1:111111111111:key/data"
+ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "GET": ("GetObject", ("Decrypt",)),
+    "HEAD": ("GetObject", ()),
+    "PUT": ("PutObject", ("GenerateDataKey",)),
+    "DELETE": ("DeleteObject", ()),
+}
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
+def asked(
+    monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> Iterator[set[tuple[str, str, str]]]:
     """Return what functions ask for, as it comes: step, verb and key."""
     found: set[tuple[str, str, str]] = set()
     request = World.request
@@ -45,11 +56,31 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str, str]]:
     for step in functions.FUNCTIONS:
         named(step)
     monkeypatch.setattr(World, "request", noted)
-    return found
+    yield found
+    if pytestconfig.getoption("record_rights"):
+        recording.store("schedules", calls(found))
 
 
-def test_each_step_may_do_what_it_does(asked: set[tuple[str, str, str]]) -> None:
-    for seed in range(SCHEDULES):
+def calls(asked: set[tuple[str, str, str]]) -> Iterator[recording.Call]:
+    """Yield one of each kind as a call of S3, which uses the bucket's key for it."""
+    kinds = {(step, verb, *_kind(key)): key for step, verb, key in sorted(asked, reverse=True)}
+    for (step, verb, *_), key in kinds.items():
+        if verb in ACTIONS:
+            role, (action, used) = step.replace("_", ""), ACTIONS[verb]
+            yield role, f"s3:{action}", f"arn:aws:s3:::{LANDING}/{key}"
+            yield from ((role, f"kms:{each}", KEY) for each in used)
+
+
+def _kind(key: str) -> tuple[str, str]:
+    """Return what rights may be narrowed to: the first folder, or two, and the last name."""
+    first, *rest = key.split("/")
+    return (f"{first}/{rest[0]}", "") if first == "index" else (first, "/".join(rest[-1:]))
+
+
+def test_each_step_may_do_what_it_does(
+    asked: set[tuple[str, str, str]], pytestconfig: pytest.Config
+) -> None:
+    for seed in range(MANY if pytestconfig.getoption("record_rights") else SCHEDULES):
         play(seed)
 
     assert {step for step, _, _ in asked} >= {"claim_landings", "extract_pages", "route_file"}

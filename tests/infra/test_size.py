@@ -135,6 +135,10 @@ def statements(count: int, size: int = 10) -> dict[str, object]:
             "of 10,240",
         ),
         (of("AWS::IAM::ManagedPolicy", PolicyDocument=statements(1, 7000)), "of 6,144"),
+        (
+            of("AWS::IAM::ManagedPolicy", 11, Roles=[{"Ref": "r"}], PolicyDocument={}),
+            "managed policies of r: 11 of 10",
+        ),
         (of("AWS::IAM::Role", AssumeRolePolicyDocument=statements(1, 2100)), "of 2,048"),
         (of("AWS::Lambda::Function", FunctionName="f" * 65), "65 of 64"),
         (of("AWS::Scheduler::Schedule", Name="s" * 65), "65 of 64"),

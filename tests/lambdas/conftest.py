@@ -2,7 +2,9 @@
 
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,14 @@ from moto import mock_aws
 
 from lakekit.aws import settings
 from lakekit.aws.step import logger_of
+from lakekit.sandbox.rights.policies import Statement, parse_document
+from lakekit.sandbox.rights.request import Place
+from tests.rights import recording
+from tests.rights.enforced import ASKED, Rights
+from tests.rights.roles import documents
 
+# The jobs that read contracts.
+HOLDERS = ("maintain_tables", "rebuild_table")
 STEPS = [path.parent.name for path in (Path(__file__).parents[2] / "lambdas").glob("*/handler.py")]
 EVENTS = Path(__file__).parents[1] / "events"
 REGION = "eu-central-1"
@@ -30,6 +39,37 @@ CONTRACT = (
     "paginator: {type: page_number, total_path: $.pages}}\n"
     "schema: [{name: id, type: bigint}, {name: price, type: double}]\nhistory: {keys: [id]}\n"
 )
+
+
+KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/data"
+# By the names that templates give them.
+BUCKETS = {
+    **{f"lakekit-dev-{bucket}-111111111111-eu-west-1": bucket
+       for bucket in ("landing", "lake", "results")},
+    "cdk-hnb659fds-assets-111111111111-eu-west-1": "packages",
+}  # fmt: skip
+# What the templates of the tests' environments name, and what it is called here.
+NAMES = {
+    "lakekit-staging": "lakekit-dev", "/staging/": "/dev/", "222222222222": "111111111111",
+    **BUCKETS,
+    "111111111111": ACCOUNT, "eu-west-1": REGION,
+    "lakekit-dev-sources": "sources",
+    "lakekit/dev/shop_api": "dev-shop-key",
+}  # fmt: skip
+
+
+@cache
+def stored_roles() -> dict[str, tuple[Statement, ...]]:
+    """Return what each step may do by the templates, with the names of these tests."""
+    found: dict[str, tuple[Statement, ...]] = {}
+    # Only staging has pauses.
+    pausing = [each for each in documents("staging") if each[0] == "pauseschedules"]
+    for role, document in (*documents("dev"), *pausing):
+        text = json.dumps(document)
+        for name, own in NAMES.items():
+            text = text.replace(name, own)
+        found[role] = (*found.get(role, ()), *parse_document(json.loads(text)))
+    return {name: found[name.replace("_", "")] for name in (*STEPS, *HOLDERS)}
 
 
 class Context:
@@ -56,9 +96,10 @@ def call(step: str, event: Any, context: Any = None) -> dict[str, Any]:
 
 
 class Account:
-    """An account with the resources that the functions expect."""
+    """An account with the resources that the functions expect, and the roles that they have."""
 
-    def __init__(self) -> None:
+    def __init__(self, rights: Rights) -> None:
+        self.rights = rights
         self.s3: Any = boto3.client("s3")
         self.sfn: Any = boto3.client("stepfunctions")
         self.glue: Any = boto3.client("glue")
@@ -78,7 +119,13 @@ class Account:
             )
 
     def call(self, step: str, event: Any, context: Any = None) -> dict[str, Any]:
-        return call(step, event, context)
+        with self.rights.acting_as(step):
+            return call(step, event, context)
+
+    def may_read_secret(self, step: str, name: str) -> None:
+        """Let a step read a secret, as the templates do for the one that a source names."""
+        arn = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:{name}-??????"
+        self.rights.allow(step, "secretsmanager:GetSecretValue", arn)
 
     def names(self) -> list[str]:
         return [o["Key"] for o in self.s3.list_objects_v2(Bucket="landing").get("Contents", [])]
@@ -121,8 +168,10 @@ def account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Account
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     _cold_start()
-    with mock_aws():
-        yield Account()
+    keys = dict.fromkeys(("landing", "lake", "results"), KEY)
+    rights = Rights(dict(stored_roles()), Place(ACCOUNT, REGION, keys))
+    with mock_aws(), rights.installed():
+        yield Account(rights)
     _cold_start()
 
 
@@ -132,6 +181,25 @@ def _cold_start() -> None:
     logger_of.cache_clear()
     for step in STEPS:
         logging.Logger.manager.loggerDict.pop(step, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recorded(pytestconfig: pytest.Config) -> Iterator[None]:
+    """With `--record-rights`, store what steps asked for, in the names of the templates."""
+    yield
+    if pytestconfig.getoption("record_rights"):
+        recording.store("functions", map(_as_deployed, ASKED))
+
+
+def _as_deployed(call: recording.Call) -> recording.Call:
+    step, action, resource = call
+    region = resource.replace(REGION, "eu-west-1").replace(ACCOUNT, "111111111111")
+    for name, own in BUCKETS.items():
+        region = re.sub(rf"^arn:aws:s3:::{own}(?=/|$)", f"arn:aws:s3:::{name}", region)
+    for name, own in (("lakekit/dev/shop_api", "dev-shop-key"),
+                      ("schedule/lakekit-dev-sources/", "schedule/sources/")):  # fmt: skip
+        region = region.replace(own, name)
+    return step.replace("_", ""), action, region
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
+from lakekit.aws.configuration import stored
 from lakekit.aws.configuration.stored import configuration_of_job
 from lakekit.aws.settings import read_settings
 from lakekit.errors import InvalidEnvironmentError, UnknownSourceError
@@ -26,6 +27,8 @@ def deployed(account: Account, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         Bucket="packages", CreateBucketConfiguration={"LocationConstraint": REGION}
     )
     deploy(account, tmp_path, "1")
+    # As in a cold function.
+    stored._NEWEST.clear()
     return account
 
 
@@ -68,8 +71,16 @@ def test_an_object_is_read_once(deployed: Account, monkeypatch: pytest.MonkeyPat
     assert settings.source("shop").source == "shop"
 
 
-def test_a_job_reads_the_same(deployed: Account) -> None:
-    folder = configuration_of_job({}, PARAMETER)
+@pytest.mark.parametrize("role", ["start_run", "route_file", "sweep"])
+def test_each_function_that_needs_them_may_read_them(deployed: Account, role: str) -> None:
+    with deployed.rights.acting_as(role):
+        assert read_settings().source("shop").source == "shop"
+
+
+@pytest.mark.parametrize("job", ["maintain_tables", "rebuild_table"])
+def test_a_job_reads_the_same(deployed: Account, job: str) -> None:
+    with deployed.rights.acting_as(job):
+        folder = configuration_of_job({}, PARAMETER)
 
     assert (folder / "sources/shop.yaml").is_file()
 

@@ -99,6 +99,7 @@ def configure(server: HTTPServer, auth: Any, paginator: Any, monkeypatch: Any) -
 
 def extract(account: Account, event: Any) -> tuple[list[Any], str]:
     """Run to the end, a page at a time; return results, and the text of what was raised."""
+    account.may_read_secret("extract_pages", NAME)
     account.call("start_run", event("start_run"))
     results: list[Any] = [{"done": False, "continuation": None}]
     try:

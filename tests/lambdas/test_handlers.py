@@ -1,4 +1,5 @@
 import ast
+import io
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from werkzeug import Request, Response
 
 from lakekit import layout
 from lakekit.aws import settings
+from lakekit.aws.object_store import PIECE
 from lakekit.batch import MergeResult
 from lakekit.errors import (
     InvalidEnvironmentError,
@@ -20,8 +22,10 @@ from lakekit.errors import (
     SourceRejectedError,
     UnknownSourceError,
 )
+from lakekit.landing.index import is_indexed
 from lakekit.steps.jobs import MergeScd2Result
-from tests.lambdas.conftest import MACHINE, MAINTENANCE, Account, Context, call
+from tests.lambdas.conftest import CONTRACT, MACHINE, MAINTENANCE, SOURCE, Account, Context, call
+from tests.tiers import long
 from tests.unit.runs.kit import published, table
 
 Events = Callable[[str], Any]
@@ -258,3 +262,107 @@ def test_a_sweep_prints_what_alarms_watch_and_names_what_is_late(
     assert (metrics["database"], metrics["service"]) == ("lakekit_dev", "sweep")
     [late] = [line for line in lines if line.get("message") == "late"]
     assert late["overdue"] == ["shop"]
+
+
+@pytest.mark.parametrize("owner", ["other", long("maintain-other")])
+@pytest.mark.parametrize(
+    "step", ["complete_run", "record_failure", "route_file", "start_pending", "sweep"]
+)
+def test_who_starts_runs_sees_whether_the_owner_of_a_lease_is_at_work(
+    account: Account, api: HTTPServer, event: Events, step: str, owner: str
+) -> None:
+    account.call("start_run", event("start_run"))
+    extract(account)
+    machine = MAINTENANCE if owner.startswith("maintain-") else MACHINE
+    account.sfn.start_execution(stateMachineArn=machine, name="other", input="{}")
+    # It has taken over from the run, which was late.
+    account.call("claim_landings", RUN_EVENT)
+    account.call("validate_landing", RUN_EVENT | {"share": 0})
+    account.call("plan_tables", RUN_EVENT)
+    account.write("leases/orders.json", account.read("leases/orders.json") | {"owner": owner})
+    dropped = event("inbox_object_created")
+    message = json.loads(dropped["Records"][0]["body"])
+    item = message["detail"]["object"]
+    item["etag"] = account.write(item["key"], b'{"id": 1}').strip('"')
+    dropped["Records"][0]["body"] = json.dumps(message)
+    events = {
+        "complete_run": RUN_EVENT | {"failure": event("record_failure")["failure"]},
+        "record_failure": event("record_failure"),
+        "route_file": dropped,
+        "start_pending": {"run_id": "care", "source": "shop"},
+        "sweep": {},
+    }
+
+    account.call(step, events[step])
+
+    started = account.sfn.list_executions(stateMachineArn=MACHINE)["executions"]
+    assert [each["name"] for each in started] == (["other"] if machine == MACHINE else [])
+
+
+def test_after_maintenance_its_lease_of_a_table_that_waits_is_given_back(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    account.call("start_run", event("start_run"))
+    extract(account)
+    settings.read_settings().flow.leases.acquire("orders", "maintain-care")
+
+    assert account.call("start_pending", {"run_id": "care", "source": "shop"}) == {"started": True}
+    assert account.read("leases/orders.json")["expires_at"] < datetime.now(UTC).isoformat()
+
+
+def test_a_claim_sees_that_a_landing_waits_for_a_person(account: Account) -> None:
+    manifest = f"{PREFIX}manifest.json"
+    account.write(layout.index_key("blocked", manifest), {})
+
+    with account.rights.acting_as("claim_landings"):
+        assert is_indexed(settings.read_settings().store, manifest)
+
+
+def test_a_sweep_closes_a_run_that_was_stopped_and_looks_at_its_tables(
+    account: Account, api: HTTPServer, event: Events
+) -> None:
+    file = settings.read_settings().config.joinpath("sources/shop.yaml")  # type: ignore[union-attr]
+    file.write_text(f"{SOURCE}schedule: rate(1 hour)\n")
+    account.call("start_run", event("start_run"))
+    extract(account)
+    account.call("claim_landings", RUN_EVENT)
+    account.table(table())
+    arn = account.sfn.start_execution(stateMachineArn=MACHINE, name=RUN, input="{}")
+    account.sfn.stop_execution(executionArn=arn["executionArn"])
+    account.s3.delete_object(Bucket="landing", Key="watch/started/shop")
+
+    account.call("sweep", {})
+
+    assert not [name for name in account.names() if name.startswith("index/open/")]
+    assert "watch/started/shop" in account.names()
+
+
+def test_a_run_of_what_is_new_begins_where_the_table_is_complete(
+    account: Account, event: Events
+) -> None:
+    incremental = (
+        "extract: incremental, params: {since: '{watermark}'}, "
+        "incremental: {watermark: $.id, type: number, start: 0}, "
+    )
+    file = settings.read_settings().config.joinpath("contracts/orders.yaml")  # type: ignore[union-attr]
+    file.write_text(CONTRACT.replace("path: /orders,", f"path: /orders, {incremental}"))
+    mark = {"schema_version": 1, "source": "shop", "table": "orders", "by": "$.id",
+            "type": "number", "value": "7", "changed_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    account.write(layout.watermark_key("shop", "orders"), mark)
+
+    account.call("start_run", event("start_run"))
+
+    [kept] = account.read(layout.run_key(RUN))["watermarks"]
+    assert kept["value"] == "7"
+
+
+def test_the_parts_of_a_file_that_could_not_be_sent_are_given_up(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = io.BytesIO(b"x" * (PIECE + 1))
+    monkeypatch.setattr(file, "read", lambda size, read=file.read: read(size) or 1 / 0)
+
+    with account.rights.acting_as("extract_pages"), pytest.raises(ZeroDivisionError):
+        settings.read_settings().store.put_file("raw/shop/orders/x", file)
+
+    assert "Uploads" not in account.s3.list_multipart_uploads(Bucket="landing")

@@ -5,9 +5,9 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.lambdas.conftest import Account
+from tests.lambdas.conftest import ACCOUNT, MACHINE, Account
 
-TARGET = {"Arn": "arn:aws:states:eu-central-1:1:stateMachine:x", "RoleArn": "arn:aws:iam::1:role/r",
+TARGET = {"Arn": MACHINE, "RoleArn": f"arn:aws:iam::{ACCOUNT}:role/schedules",
           "Input": '{"source": "shop"}'}  # fmt: skip
 
 

@@ -1,7 +1,8 @@
-"""Moto's interpreter: two integrations, a Fail that passes an error on, shorter waits.
+"""Moto's interpreter: roles, two integrations, a Fail that passes an error on, shorter waits.
 
 Moto 5.2.5 calls a method of `callback_endpoint`, which is None for Glue, in a `finally`, so that
 `glue:startJobRun.sync` always fails; and it hands on times as `datetime`, which no state can write.
+Its tasks call with one key, whatever the role of their machine.
 It starts executions with the capitals of a state's parameters, which the API does not know. A Fail
 state whose `ErrorPath` leads to an error of AWS, such as `States.TaskFailed`, makes it fail.
 """
@@ -10,10 +11,18 @@ import time
 from datetime import datetime
 from typing import Any
 
+import boto3
+from botocore.config import Config
 from moto.stepfunctions.parser.asl.component.common.error_name.error_name import ErrorName
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
     state_task_service_callback as callback,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
+    state_task_service_glue,
+    state_task_service_sfn,
+    state_task_service_sns,
 )
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_glue import (  # noqa: E501
     StateTaskServiceGlue,
@@ -26,6 +35,22 @@ from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_funct
     WaitFunction,
 )
 
+from lakekit.sandbox.settings import CREDENTIALS, role_name
+
+# Where tasks get their clients.
+CALLERS = (
+    lambda_eval_utils,
+    state_task_service_glue,
+    state_task_service_sfn,
+    state_task_service_sns,
+)
+# As moto's own clients have it: a function or a job may run for hours, and retries are states'.
+CONFIG = Config(
+    parameter_validation=False,
+    retries={"total_max_attempts": 1},
+    connect_timeout=99_999_999,
+    read_timeout=99_999_999,
+)
 POLL_SECONDS = 0.1
 _glue_client = StateTaskServiceGlue._get_glue_client
 _call_step_functions = StateTaskServiceSfn._eval_service_task
@@ -42,8 +67,22 @@ class ScaledTime:
         time.sleep(seconds * self._scale)
 
 
-def install(wait_scale: float) -> None:
+def install(wait_scale: float, endpoint: str) -> None:
     """Patch the interpreter of this process."""
+
+    def client_of_role(region: str, service: str, state_credentials: Any = None) -> Any:
+        make: Any = boto3.client
+        return make(
+            service,
+            region_name=region,
+            endpoint_url=endpoint,
+            aws_access_key_id=role_name(state_credentials.role_arn),
+            aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+            config=CONFIG,
+        )
+
+    for module in CALLERS:
+        module.boto_client_for = client_of_role
     StateTaskServiceGlue._eval_integration_pattern = wait_for_job
     StateTaskServiceGlue._get_glue_client = staticmethod(client_with_plain_times)
     StateTaskServiceSfn._eval_service_task = call_by_plain_names

@@ -18,11 +18,28 @@ def session(conf: dict[str, str]) -> Any:
     return builder.getOrCreate()
 
 
+def become(role: str) -> None:
+    """Let Python's clients call with the key of this run's role, no longer with an earlier one."""
+    os.environ["AWS_ACCESS_KEY_ID"] = role
+    if boto3 := sys.modules.get("boto3"):
+        boto3.DEFAULT_SESSION = None  # type: ignore[attr-defined]
+
+
+def let_java_become(role: str, spark: Any) -> None:
+    """Let Java's clients do so too; they ask for these properties at each request."""
+    system = spark._jvm.java.lang.System
+    system.setProperty("aws.accessKeyId", role)
+    for name in ("aws.secretAccessKey", "aws.secretKey"):
+        system.setProperty(name, os.environ["AWS_SECRET_ACCESS_KEY"])
+
+
 def run(request: dict[str, Any]) -> str | None:
     """Run the script as Glue does; return `ErrorClass: message` if it failed."""
     sys.argv = [request["script"], *request["arguments"]]
+    become(request["role"])
     try:
         spark = session(request["conf"])
+        let_java_become(request["role"], spark)
         runpy.run_path(request["script"], run_name="__main__")
         spark.catalog.clearCache()
     except SystemExit as end:

@@ -1,0 +1,1 @@
+"""What roles may do, what they do, and what would be missed."""
