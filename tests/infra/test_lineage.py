@@ -38,4 +38,4 @@ def test_they_write_below_the_prefix_alone(two: dict[str, Stacks], step: str) ->
 def test_they_read_the_token_of_an_address(two: dict[str, Stacks], step: str) -> None:
     [secrets] = rights(two["dev"], step)["secretsmanager:GetSecretValue"]
 
-    assert last_part(secrets).endswith(":secret:lakekit/dev/*")
+    assert last_part(secrets).endswith(":secret:lakekit/dev/lineage-??????")
