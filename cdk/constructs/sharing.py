@@ -19,6 +19,7 @@ from cdk.stacks.storage import StorageStack
 from lakekit import layout
 from lakekit.config.environment import Environment
 
+LOADED = "loaded"
 # A view takes a minute at most; a batch has few tables.
 WORK = Work(seconds=300, at_once=5)
 BATCH = 3
@@ -56,7 +57,7 @@ class Sharing(Construct):
         waiting = queue(
             self,
             environment,
-            "loaded",
+            LOADED,
             days=4,
             dead=sqs.DeadLetterQueue(queue=dead_letters, max_receive_count=5),
             seconds=WORK.seconds,

@@ -28,6 +28,7 @@ from cdk.constructs.definitions import TOKENS
 from cdk.constructs.failures import TOPIC
 from cdk.constructs.refresh import MACHINE
 from cdk.constructs.replication import RULE
+from cdk.constructs.sharing import LOADED
 from cdk.constructs.spending import Spending
 from cdk.stacks.compute import FUNCTIONS, JOBS
 from cdk.stacks.orchestration import LOADED_DEAD
@@ -191,6 +192,17 @@ class MonitoringStack(Stack):
                 human_readable_name=self._environment.name(LOADED_DEAD),
                 add_queue_max_size_alarm=alarms.messages(
                     LOADED_DEAD, "loaded-dead", "holds loaded tables that readers do not see so"
+                ),
+            )
+        if self._environment.shares_tables:
+            self._facade.monitor_sqs_queue(
+                queue=self._queue(LOADED),
+                human_readable_name=self._environment.name(LOADED),
+                add_queue_max_message_age_alarm=alarms.message_age(
+                    "loaded_age",
+                    "loaded-dead",
+                    "holds a loaded table that ShareTable has not taken",
+                    seconds=MOST_SECONDS_IN_INBOX,
                 ),
             )
         self._facade.monitor_sqs_queue(

@@ -41,7 +41,7 @@ ENDPOINTS, PAUSE_ENDPOINTS = 8, 1
 KEYS, ALARMS, DASHBOARDS, OWN_METRICS, TABLE_METRICS = 2, 32, 1, 18, 13
 # More of them: the key of the audit; alarms of a stream, of ShareTable, of refreshes, and of what
 # the last two leave.
-AUDIT_KEYS, STREAM_ALARMS, SHARING_ALARMS, REFRESH_ALARMS, LOADED_ALARMS = 1, 3, 2, 4, 1
+AUDIT_KEYS, STREAM_ALARMS, SHARING_ALARMS, REFRESH_ALARMS, LOADED_ALARMS = 1, 3, 3, 4, 1
 
 _STREAM = prices.HOURS_OF_A_MONTH * prices.STREAM_HOUR + STREAM_ALARMS * prices.ALARM
 

@@ -401,6 +401,8 @@ def _may_be_late(story: Story, notice: Notice) -> bool:
     if story.world.outlived:  # a job may commit that its run had given up
         return True
     late = [manifest for error, manifest in _blocked(notice) if error == "LateExtractError"]
+    if any(_is_behind_rejected(story, manifest) for manifest in late):
+        return True
     if any(_was_in_time(story, manifest) for manifest in late):
         return False
     if any(_was_overtaken(story, manifest) for manifest in late):
@@ -423,6 +425,19 @@ def _was_overtaken(story: Story, manifest: str) -> bool:
         for claim in _claims(story)
         for table in claim.tables
         if table.table == _table_of(manifest)
+    )
+
+
+def _is_behind_rejected(story: Story, manifest: str) -> bool:
+    """Say whether a younger landing was merged that a person had rejected meanwhile.
+
+    It is not the newest any more, as rejected ones are taken back, but the table still has it.
+    """
+    found = load_manifest(story.world.plain, manifest)
+    table = story.world.tables[found.endpoint]
+    return any(
+        merged.extraction_time > found.extraction_time and _rejected_at(story, table, merged)
+        for merged in (*table.commits, *table.repeated)
     )
 
 

@@ -51,9 +51,10 @@ BUCKETS = {
 # What the templates of the tests' environments name, and what it is called here.
 NAMES = {
     "lakekit-staging": "lakekit-dev", "/staging/": "/dev/", "222222222222": "111111111111",
+    "lakekit-prod": "lakekit-dev", "lakekit_prod": "lakekit_dev", "333333333333": "111111111111",
     **BUCKETS,
     "111111111111": ACCOUNT, "eu-west-1": REGION,
-    "lakekit-dev-sources": "sources",
+    "lakekit-dev-sources": "sources", "lakekit-dev-queries": "queries",
     "lakekit/dev/shop_api": "dev-shop-key",
 }  # fmt: skip
 
@@ -62,9 +63,10 @@ NAMES = {
 def stored_roles() -> dict[str, tuple[Statement, ...]]:
     """Return what each step may do by the templates, with the names of these tests."""
     found: dict[str, tuple[Statement, ...]] = {}
-    # Only staging has pauses.
+    # Only staging has pauses, and only prod shares its tables.
     pausing = [each for each in documents("staging") if each[0] == "pauseschedules"]
-    for role, document in (*documents("dev"), *pausing):
+    sharing = [each for each in documents("prod") if each[0] == "sharetable"]
+    for role, document in (*documents("dev"), *pausing, *sharing):
         text = json.dumps(document)
         for name, own in NAMES.items():
             text = text.replace(name, own)

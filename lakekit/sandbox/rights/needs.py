@@ -75,6 +75,18 @@ def _parameters(operation: str, body: Json, place: Place) -> Iterator[str]:
     yield place.arn("ssm", f"parameter{body['Name']}")
 
 
+def _athena(operation: str, body: Json, place: Place) -> Iterator[str]:
+    """Which workgroup a query is of that was started, a request does not say."""
+    if operation == "StartQueryExecution":
+        yield place.arn("athena", f"workgroup/{body['WorkGroup']}")
+    elif operation != "GetQueryExecution":
+        raise UnknownRequestError(f"athena: {operation}")
+
+
+def _lake_formation(request: Request, place: Place) -> Iterator[Need]:
+    yield Need(f"lakeformation:{request.path.strip('/')}", "*")
+
+
 def _sns(request: Request, place: Place) -> Iterator[Need]:
     """To publish to a topic with a key of its own uses the key."""
     body = _body(request)
@@ -114,6 +126,7 @@ def _scheduler(request: Request, place: Place) -> Iterator[Need]:
 
 
 RESOURCES: dict[str, Callable[[str, Json, Place], Iterable[str]]] = {
+    "athena": _athena,
     "events": _events,
     "glue": _glue,
     "secretsmanager": _secrets,
@@ -122,6 +135,7 @@ RESOURCES: dict[str, Callable[[str, Json, Place], Iterable[str]]] = {
     "states": _states,
 }
 PATHS: dict[str, Callable[[Request, Place], Iterable[Need]]] = {
+    "lakeformation": _lake_formation,
     "lambda": _lambda,
     "scheduler": _scheduler,
     "sns": _sns,
