@@ -10,10 +10,11 @@ import typer
 
 from lakekit import layout
 from lakekit.cli.output import say, say_rebuilt
+from lakekit.cli.project import place
 from lakekit.cli.sandbox import Endpoint, app
 from lakekit.local.warehouse import read_text
 from lakekit.values import parse_time, to_json
-from lakekit.warehouse.places import SANDBOX, connect
+from lakekit.warehouse.places import SANDBOX
 
 
 @app.command()
@@ -43,7 +44,7 @@ def rebuild(
     if since:
         arguments["from"] = parse_time("--from", since).isoformat()
     text = read_text(keys) if keys else None
-    connection = connect(endpoint, SANDBOX)
+    connection = place.connect_sandbox(endpoint, SANDBOX)
     arguments["run_id"] = f"rebuild-{uuid.uuid4()}"
     if text is not None:
         arguments["keys"] = f"{layout.RUNS}{arguments['run_id']}/keys.ndjson"

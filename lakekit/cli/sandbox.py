@@ -20,7 +20,6 @@ from lakekit.errors import InvalidStepInputError, LakekitError
 from lakekit.project import product
 from lakekit.project.folder import Project
 from lakekit.values import parse_time, to_json
-from lakekit.warehouse import places
 from lakekit.warehouse.places import SANDBOX, STATE
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def up(
         project = Project(product.example())
         say(f"no project here; this is Lakekit's example, {project.folder}", err=True)
     _refuse_unknown(given, project)
-    folder = folder_of(data)
+    folder = place.sandbox_folder(data)
     try:
         with held(folder), _example(project.folder, given, release) as (base_urls, secrets):
             sandbox = Sandbox(
@@ -117,7 +116,7 @@ def run(  # noqa: PLR0913, PLR0917  each is an option
         if machine != "load_source":
             raise InvalidStepInputError("--extraction-time is for load_source")
         request["extraction_time"] = parse_time("--extraction-time", extraction_time).isoformat()
-    connection = connect(endpoint, data)
+    connection = place.connect_sandbox(endpoint, data)
     # After the checks that need no boto3.
     from lakekit.cli.operate.places import sandbox_place, where_option  # noqa: PLC0415
     from lakekit.cli.watch.show import show_run  # noqa: PLC0415
@@ -150,7 +149,7 @@ def secret(
     """
     (named,) = _pairs("NAME=VALUE:", [pair]).items()
     name, value = named
-    client = connect(endpoint, data).client("secretsmanager")
+    client = place.connect_sandbox(endpoint, data).client("secretsmanager")
     try:
         client.put_secret_value(SecretId=name, SecretString=value)
         say(f"secret {name}: changed")
@@ -230,16 +229,6 @@ def _say_news(feed: "Feed") -> None:
         if (fault := str(error)) not in feed.faults:
             feed.faults.add(fault)
             say(f"what is new cannot be read: {fault}", err=True)
-
-
-def connect(endpoint: str | None, data: Path) -> Any:
-    """Return a connection to a sandbox; see `lakekit.warehouse.places`."""
-    return places.connect(endpoint, folder_of(data))
-
-
-def folder_of(data: Path) -> Path:
-    """Return the folder of a sandbox: that of the project, unless a call names one."""
-    return place.within(data) if data == SANDBOX else data
 
 
 def _greet(sandbox: Any) -> None:

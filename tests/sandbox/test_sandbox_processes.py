@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lakekit.cli.sandbox import connect
+from lakekit.cli.project.place import connect_sandbox
 from lakekit.sandbox import Sandbox
 from tests.sandbox.test_sandbox_jobs import deploy_job, start
 from tests.sandboxes import ROOT
@@ -137,7 +137,7 @@ def test_java_ends_with_the_command_or_the_server_though_a_job_runs(
     started.append(up.pid)
     state = sandbox.folder / "state.json"
     assert until(state.exists, seconds=60)
-    connection = connect(None, sandbox.folder)
+    connection = connect_sandbox(None, sandbox.folder)
     start(connection, deploy_job(connection), sleep="600")
     assert until(lambda: descendants(up.pid, naming="java"), seconds=60)
     running = descendants(up.pid)

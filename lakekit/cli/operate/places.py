@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lakekit.cli.project import place
-from lakekit.cli.sandbox import connect
 from lakekit.errors import InvalidStepInputError
 from lakekit.project.folder import Project
 from lakekit.warehouse import places
@@ -60,7 +59,9 @@ def opened(environment: str | None, sandbox: bool, data: Path) -> Iterator["Plac
         raise InvalidStepInputError("give --environment NAME or --sandbox")
     with aws_faults(environment or "sandbox"):
         yield (
-            sandbox_place(connect(None, data)) if environment is None else _environment(environment)
+            sandbox_place(place.connect_sandbox(None, data))
+            if environment is None
+            else _environment(environment)
         )
 
 

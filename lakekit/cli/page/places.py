@@ -10,7 +10,6 @@ from lakekit.cli.operate.places import known_environment
 from lakekit.cli.operate.places import opened as opened_place
 from lakekit.cli.project import place as place_of_project
 from lakekit.cli.read.places import Where, opened, resolved
-from lakekit.cli.sandbox import connect
 from lakekit.config import load as config
 from lakekit.config.environment import Environment
 from lakekit.contract.contract import load_contract
@@ -88,7 +87,7 @@ def _operated(where: Where, now: datetime) -> Operated:
     watching: Callable[[ObjectStore], Watched] | None = None
     client: Callable[[str], Any]
     if where.environment is None:
-        connection = connect(None, where.data)
+        connection = place_of_project.connect_sandbox(None, where.data)
         names, client = connection.names, connection.client
         bucket, database = names["results_bucket"], names["database"]
         queues = [address.rpartition("/")[2] for name, address in names["queues"].items()

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.project.folder import Project, find_project, open_project
@@ -40,6 +40,20 @@ def within(default: Path) -> Path:
     """Return a folder that a command makes: in the project, or here where there is none."""
     project = here()
     return project.folder / default if project else default
+
+
+def sandbox_folder(data: Path) -> Path:
+    """Return the folder of a sandbox: that of the project, unless a call names one."""
+    from lakekit.warehouse.places import SANDBOX  # noqa: PLC0415  takes its time
+
+    return within(data) if data == SANDBOX else data
+
+
+def connect_sandbox(endpoint: str | None, data: Path) -> Any:
+    """Return a connection to a sandbox; see `lakekit.warehouse.places`."""
+    from lakekit.warehouse.places import connect  # noqa: PLC0415  takes its time
+
+    return connect(endpoint, sandbox_folder(data))
 
 
 def source_named(project: Project, name: str) -> "Source":

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from lakekit.cli.project import place
-from lakekit.cli.sandbox import folder_of
 from lakekit.duckdb.reader import Reader
 from lakekit.errors import InvalidStepInputError
 from lakekit.warehouse.places import EnvironmentPlace, LocalPlace, Place, SandboxPlace
@@ -57,4 +56,4 @@ def _place(where: Where) -> Place:
         return LocalPlace(where.warehouse)
     if where.environment is not None:
         return EnvironmentPlace(where.environment, place.required().environments)
-    return SandboxPlace(folder_of(where.data))
+    return SandboxPlace(place.sandbox_folder(where.data))
