@@ -29,7 +29,8 @@ from lakekit.sandbox.workers.process import Worker
 
 kind, folder, request = sys.argv[1:]
 folder = Path(folder)
-worker = Worker(kind, root=folder, environment=dict(os.environ), log=folder / "log")
+environment = {**os.environ, "AWS_SECRET_ACCESS_KEY": "sandbox"}
+worker = Worker(kind, root=folder, environment=environment, log=folder / "log")
 import json
 worker.ask(json.loads(request), timeout=600)
 """
@@ -43,18 +44,18 @@ Path("child").write_text(str(child.pid))
 time.sleep(600)
 """
 SPARK = """
-class SparkSession:
-    class builder:
-        @staticmethod
-        def getOrCreate():
-            return SparkSession
+from unittest.mock import MagicMock
+
+SparkSession = MagicMock()
 """
 REQUESTS = {
     "function_worker.py": {
         "name": "f", "arn": "a", "handler": "slow.handler", "memory": 1, "event": {},
         "request_id": "1", "deadline": 0, "version": "1",
     },
-    "job_worker.py": {"script": "job.py", "arguments": [], "conf": {}, "log": "job.log"},
+    "job_worker.py": {
+        "script": "job.py", "arguments": [], "conf": {}, "role": "job", "log": "job.log",
+    },
 }  # fmt: skip
 
 
