@@ -159,6 +159,16 @@ def test_every_alarm_names_its_runbook_and_each_runbook_its_alarms(
             )
 
 
+def test_each_alarm_has_its_line_in_the_docs(environments: dict[str, Stacks], more: Stacks) -> None:
+    page = (ROOT / "docs/monitoring.md").read_text()
+    table = page.partition("## Alarms")[2].partition("## Own metrics")[0]
+    found = {part for stacks in (*environments.values(), more) for part in alarms(stacks)}
+
+    # Each function has one of them.
+    named = {part for part in found if part.removesuffix("_throttled") not in MEMORY_MB}
+    assert [p for p in sorted(named) if f"`{p.replace('orders', '{contract}')}`" not in table] == []
+
+
 def test_silence_is_an_alarm_where_the_sweeper_is_watched_and_nowhere_else(
     stacks: Stacks,
 ) -> None:
