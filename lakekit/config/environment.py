@@ -27,7 +27,12 @@ from lakekit.config.infrastructure.governance import (
     reader_faults,
     tool_faults,
 )
-from lakekit.config.infrastructure.network import Network, parse_network, zone_faults
+from lakekit.config.infrastructure.network import (
+    Network,
+    lineage_faults,
+    parse_network,
+    zone_faults,
+)
 from lakekit.config.infrastructure.regions import Region
 from lakekit.config.infrastructure.replication import replication_faults
 from lakekit.config.infrastructure.streams import NAME_LENGTH, Stream
@@ -152,7 +157,8 @@ class Environment(Model):
     @property
     def buckets(self) -> tuple[str, ...]:
         """The names of all its buckets."""
-        return tuple(self.bucket(part) for part in ("access", "lake", "landing", "results"))
+        more = ("trail",) if self.audit else ()
+        return tuple(self.bucket(part) for part in ("access", "lake", "landing", "results", *more))
 
     @property
     def is_production(self) -> bool:
@@ -287,6 +293,8 @@ def faults_between(environment: Environment) -> Iterator[Fault]:
 def _infrastructure_faults(environment: Environment) -> Iterator[Fault]:
     if environment.network:
         yield from zone_faults(environment.network, environment.region)
+        if environment.lineage:
+            yield from lineage_faults(environment.network, environment.lineage.url)
     readers, key = environment.lake_formation, environment.catalog_key
     yield from reader_faults(readers, key, environment.account, environment.region)
     yield from tool_faults(environment.refreshes, environment.preparations)

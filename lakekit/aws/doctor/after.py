@@ -37,7 +37,7 @@ def stacks(of: Account) -> Iterator[Answer]:
 def keys(of: Account) -> Iterator[Answer]:
     """Whether the environment's keys can be used, and are rotated."""
     client = of.client("kms")
-    for part in KEYS:
+    for part in (*KEYS, *(("trail",) if of.environment.audit else ())):
         alias = f"alias/{of.environment.name(part)}"
         try:
             key = client.describe_key(KeyId=alias)["KeyMetadata"]

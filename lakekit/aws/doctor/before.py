@@ -20,8 +20,8 @@ LARGEST_SKEW, NOTABLE_SKEW = 300, 30
 BOOTSTRAP, LEAST_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version", 6
 # What all functions reserve together, and what Lambda keeps for all others.
 RESERVED, UNRESERVED = 631, 100
-# More of it, for ShareTable.
-SHARING = 5
+# More of it, for ShareTable and for PauseSchedules.
+SHARING, PAUSING = 5, 1
 CONNECT_SECONDS = 5
 # As many as a zone of the smallest network that is made has for the workers of two merges.
 LEAST_ADDRESSES = 123
@@ -69,6 +69,7 @@ def concurrency(of: Account) -> Iterator[Answer]:
     limit = of.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
     reserves = of.environment.functions.reserve_concurrency
     own = RESERVED + (SHARING if of.environment.shares_tables else 0)
+    own += PAUSING if of.environment.pause else 0
     wanted = own + UNRESERVED if reserves else UNRESERVED
     if limit >= wanted:
         yield Answer("ok", "Lambda", f"{limit} concurrent executions, {wanted} are needed")
@@ -122,16 +123,18 @@ def copies(of: Account) -> Iterator[Answer]:
 
 
 def secrets(of: Account) -> Iterator[Answer]:
-    """Whether each secret of each source is there, with its field; no value is shown."""
+    """Whether each secret that sources and lineage name is there; no value is shown."""
     client = of.client("secretsmanager")
     found: dict[str, str | None] = {}
-    for source in of.sources:
-        for _, secret in source.secrets():
-            name = secret.name.replace("{environment}", of.environment.environment)
-            if name not in found:
-                found[name] = _read(client, name)
-            subject = f"{name}#{secret.field}" if secret.field else name
-            yield _secret(subject, secret, found[name])
+    named = [secret for source in of.sources for _, secret in source.secrets()]
+    if of.environment.lineage and of.environment.lineage.secret:
+        named.append(Secret(name=of.environment.lineage.secret))
+    for secret in named:
+        name = secret.name.replace("{environment}", of.environment.environment)
+        if name not in found:
+            found[name] = _read(client, name)
+        subject = f"{name}#{secret.field}" if secret.field else name
+        yield _secret(subject, secret, found[name])
 
 
 def origins(of: Account) -> Iterator[Answer]:
@@ -204,6 +207,6 @@ CHECKS = (
     Check("network", "whether the VPC and its subnets are of the account and region", network,
           "Network"),
     Check("copies", "whether the buckets of copies are there, with versions", copies),
-    Check("secrets", "whether each secret of a source is there", secrets),
+    Check("secrets", "whether each secret of a source and of lineage is there", secrets),
     Check("origins", "whether each source's origin can be reached from here", origins),
 )  # fmt: skip

@@ -90,6 +90,16 @@ def parse_network(value: Any) -> Any:
     return {"none": None, "vpc": {}}[value] if isinstance(value, str) else value
 
 
+def lineage_faults(network: Network, url: str) -> Iterator[Fault]:
+    """Yield an address of lineage that no function in a network that is made can call."""
+    if network.vpc_id is None and not url.startswith("s3:"):
+        yield Fault(
+            ("lineage", "url"),
+            "the functions that call it have no way to the internet in a network that is made; "
+            "name s3://bucket/prefix, or use a VPC of yours with a way there",
+        )
+
+
 def zone_faults(network: Network, region: str) -> Iterator[Fault]:
     """Yield the zones of an existing VPC that are not of the environment's region."""
     for zone in network.subnets:

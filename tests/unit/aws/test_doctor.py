@@ -17,7 +17,9 @@ from lakekit.aws.doctor.before import CHECKS as BEFORE
 from lakekit.aws.doctor.check import Account, Answer
 from lakekit.aws.doctor.examine import examine, unasked
 from lakekit.aws.doctor.governance import CHECKS as GOVERNANCE
+from lakekit.config.addresses import Lineage
 from lakekit.config.environment import Environment
+from lakekit.config.infrastructure.governance import Audit
 from lakekit.config.source import Source
 from tests.docs.pages import ROOT
 
@@ -127,6 +129,18 @@ def test_a_secret_must_be_there_with_its_field(
     assert found.state == state
     assert found.subject == (f"{NAME}#token" if field else NAME)
     assert "abc" not in found.text
+
+
+def test_the_token_of_lineage_must_be_there(session: Any) -> None:
+    lineage = Lineage(url="https://lineage.example", secret="lakekit/{environment}/lineage")  # noqa: S106
+    of = account(session, environment=ENVIRONMENT.model_copy(update={"lineage": lineage}))
+
+    [missing] = ask("secrets", of)
+    session.client("secretsmanager").create_secret(Name="lakekit/dev/lineage", SecretString="abc")
+    [found] = ask("secrets", of)
+
+    assert (missing.state, missing.subject) == ("failed", "lakekit/dev/lineage")
+    assert found.state == "ok"
 
 
 def test_an_origin_must_take_a_connection(session: Any) -> None:
@@ -259,6 +273,14 @@ def test_a_key_that_is_switched_off_is_noticed(session: Any) -> None:
     assert [each.state for each in ask("keys", account(session))] == ["warning", "failed"]
 
 
+def test_the_key_of_an_audit_is_looked_at_too(session: Any) -> None:
+    audited = ENVIRONMENT.model_copy(update={"audit": Audit()})
+
+    found = [each.subject for each in ask("keys", account(session, environment=audited))]
+
+    assert found == [f"alias/lakekit-dev-{part}" for part in ("data", "logs", "trail")]
+
+
 def test_an_address_that_gets_no_notices_is_noticed(session: Any) -> None:
     topic = session.client("sns").create_topic(Name="lakekit-dev-failures")["TopicArn"]
     session.client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="a@example.org")
@@ -297,6 +319,9 @@ def test_each_check_says_what_it_would_look_at() -> None:
 
 def test_the_lines_that_a_check_confirms_are_on_the_page() -> None:
     page = (ROOT / "docs/unverified-on-aws.md").read_text()
+    answered = page.partition("answers some of these")[2].partition("\n")[0]
 
     for check in CHECKS.values():
-        assert check.confirms is None or f"| {check.confirms} |" in page
+        if check.confirms:
+            assert f"| {check.confirms} |" in page
+            assert check.confirms in answered

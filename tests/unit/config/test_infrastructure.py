@@ -147,6 +147,24 @@ def test_a_copy_has_a_bucket_of_its_own() -> None:
         assert f"{one.bucket('lake')} is written by" in str(fault)
 
 
+def test_lineage_goes_where_functions_in_a_network_have_a_way(tmp_path: Path) -> None:
+    address = "lineage: {url: 'https://lineage.example/api'}\n"
+    given = f"network: {{vpc_id: {VPC}, subnets: {SUBNETS}}}\n"
+
+    for own in (address, f"{given}{address}", "network: vpc\nlineage: {url: 's3://acme/lineage'}"):
+        load(tmp_path, own)
+    with pytest.raises(InvalidEnvironmentError, match=r"dev.yaml:1:.*: lineage.url: the functions"):
+        load(tmp_path, f"{address}network: vpc")
+
+
+def test_a_copy_does_not_go_where_the_audit_is_recorded(tmp_path: Path) -> None:
+    copies = COPIES.format(OWN.replace("landing", "trail"), "aws", "eu-west-2", KEY)
+
+    load(tmp_path, copies)
+    with pytest.raises(InvalidEnvironmentError, match=r"replication\.landing: is a bucket"):
+        load(tmp_path, f"audit: {{}}\n{copies}")
+
+
 def test_a_vpc_is_in_one_account_and_region() -> None:
     def given(name: str, region: str) -> Environment:
         subnets = {f"{region}{z}": f"subnet-0123456789abcdef{n}" for n, z in enumerate("ab")}
