@@ -4,6 +4,7 @@ It is off unless an environment's file has `delivery.pipeline`, and made by `--p
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,39 @@ from lakekit.config.source import Source
 
 PYTHON, NODE = "3.11", "22"
 IMAGE = codebuild.LinuxBuildImage.STANDARD_7_0
-# As in the workflows; the CDK CLI comes with the image of the steps that deploy.
-CHECK = ("make lint", "make test")
-SYNTH = (".venv/bin/python cdk/app.py --project examples/airports --pipeline --out cdk.out",)
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What the steps of a repository call; the CDK CLI comes with the image of those that deploy.
+
+    lakekit: the command line, once `setup` is done.
+    """
+
+    setup: str
+    check: tuple[str, ...]
+    synth: str
+    lakekit: str
+
+
+OF_PROJECT = Commands(
+    setup="pip install -r requirements.txt",
+    check=("lakekit check",),
+    synth="lakekit synth --pipeline",
+    lakekit="lakekit",
+)
+# As in the workflows.
+OF_CHECKOUT = Commands(
+    setup="make setup",
+    check=("make lint", "make test"),
+    synth=".venv/bin/python cdk/app.py --project examples/airports --pipeline --out cdk.out",
+    lakekit=".venv/bin/lakekit",
+)
+
+
+def commands_of(project: Path) -> Commands:
+    """Return those of a project in a repository of its own, or of the example in a checkout."""
+    return OF_PROJECT if (project / "cdk.json").is_file() else OF_CHECKOUT
 
 
 class PipelineStack(Stack):
@@ -43,10 +74,13 @@ class PipelineStack(Stack):
         delivery, pipeline = home.delivery, home.delivery.pipeline
         self._home = home
         self._environments = environments
+        self._commands = commands = commands_of(config.parent)
         source = pipelines.CodePipelineSource.connection(
             delivery.repository, pipeline.branch, connection_arn=pipeline.connection
         )
-        checked = pipelines.CodeBuildStep("check", input=source, commands=[*CHECK], **_build())
+        checked = pipelines.CodeBuildStep(
+            "check", input=source, commands=[*commands.check], **_build(commands)
+        )
         self.pipeline = pipelines.CodePipeline(
             self,
             "pipeline",
@@ -54,9 +88,9 @@ class PipelineStack(Stack):
             synth=pipelines.CodeBuildStep(
                 "synth",
                 input=source,
-                commands=[*SYNTH],
+                commands=[commands.synth],
                 primary_output_directory="cdk.out",
-                **_build(),
+                **_build(commands),
             ),
             cross_account_keys=True,
             enable_key_rotation=True,
@@ -113,19 +147,19 @@ class PipelineStack(Stack):
             commands=[
                 "mkdir -p ~/.aws",
                 f"printf '{profile}' > ~/.aws/config",
-                f"AWS_PROFILE=smoke .venv/bin/lakekit smoke --environment {name}",
+                f"AWS_PROFILE=smoke {self._commands.lakekit} smoke --environment {name}",
             ],
-            **_build(),
+            **_build(self._commands),
         )
 
     def _smoke_arn(self, environment: Environment) -> str:
         return f"arn:{self.partition}:iam::{environment.account}:role/{environment.name('smoke')}"
 
 
-def _build() -> dict[str, Any]:
+def _build(commands: Commands) -> dict[str, Any]:
     """Return what the steps share that need the repository's own environment."""
     return {
-        "install_commands": ["make setup"],
+        "install_commands": [commands.setup],
         "partial_build_spec": codebuild.BuildSpec.from_object(
             {"phases": {"install": {"runtime-versions": {"python": PYTHON, "nodejs": NODE}}}}
         ),

@@ -10,7 +10,11 @@ from lakekit.errors import InvalidStepInputError
 from lakekit.project.schemas import MODELS, schema_text
 
 # Where a file of the template goes, if not to its own name.
-_PLACES = {"gitignore": ".gitignore", "workflow.yml": ".github/workflows/lakekit.yml"}
+_PLACES = {
+    "gitignore": ".gitignore",
+    "deploy.yml": ".github/workflows/deploy.yml",
+    "workflow.yml": ".github/workflows/lakekit.yml",
+}
 _EMPTY = ("config/contracts/.gitkeep", "config/sources/.gitkeep")
 
 

@@ -173,10 +173,33 @@ def test_the_page_has_the_costs_of_the_price_file() -> None:
         assert f"| {gateways} | {endpoints} in {zones} zones | {cost:.0f} |" in page
 
 
-def test_a_projects_workflow_has_the_same_hashes() -> None:
+@pytest.mark.parametrize(("name", "of"), [("workflow", "deliver"), ("deploy", "deploy")])
+def test_a_projects_workflow_has_the_same_actions_by_the_same_hashes(name: str, of: str) -> None:
     pins = re.compile(r"uses: (\S+@[0-9a-f]{40} # v\S+)")
-    template = (ROOT / "lakekit/project/template/workflow.yml").read_text()
 
-    found = pins.findall(template)
-    assert len(found) == template.count("uses:") == 2
-    assert {*found} <= {*pins.findall(text("test"))}
+    found = pins.findall(of_project(name))
+    assert found == pins.findall(text(of))
+    assert "secrets." not in of_project(name)
+    assert f"aws-cdk@{cdk_version(text(of))}\n" in of_project(name)
+
+
+def test_a_projects_workflow_delivers_as_that_of_a_checkout() -> None:
+    flow, ours = yaml.safe_load(of_project("workflow"))["jobs"], jobs("deliver")
+
+    assert flow["diff"] == ours["diff"]
+    for name, needs in (("dev", "synth"), ("prod", ["synth", "dev"])):
+        uses = {"uses": "./.github/workflows/deploy.yml", "needs": needs}
+        assert flow[name] == {**ours[name], **uses}
+    done = [step["run"] for step in flow["synth"]["steps"] if "run" in step]
+    assert done[:3] == ["pip install -r requirements.txt", "lakekit check", "lakekit synth"]
+    [deploy] = yaml.safe_load(of_project("deploy"))["jobs"].values()
+    assert deploy["steps"][-1]["run"] == 'lakekit smoke --environment "$ENVIRONMENT"'
+
+
+def of_project(name: str) -> str:
+    return (ROOT / f"lakekit/project/template/{name}.yml").read_text(encoding="utf-8")
+
+
+def cdk_version(workflow: str) -> str:
+    [version] = re.findall(r"aws-cdk@(\S+)", workflow)
+    return str(version)

@@ -14,11 +14,13 @@ from aws_cdk.assertions import Match, Template
 from cdk.app import build
 from cdk.constructs.inbox_stream import InboxStream
 from cdk.stacks.delivery import DeliveryStack
+from cdk.stacks.pipeline import commands_of
 from lakekit.config.environment import Environment, read_environments
+from lakekit.project.make import make_project as make_project_of_ours
+from lakekit.project.targets import role_arn, targets
 from lakekit.sandbox.creators import CREATORS, NOT_BUILT
 from tests.infra.conftest import CONTEXT, PROJECT, Stacks, make_project
 from tests.infra.test_access import as_list
-from tools.delivery import role_arn, targets
 
 Json = dict[str, Any]
 CONNECTION = "arn:aws:codeconnections:eu-west-1:{}:connection/01234567-89ab-cdef-0123-456789abcdef"
@@ -260,6 +262,19 @@ def test_an_environment_trusts_the_pipeline_in_place_of_github(
     text = json.dumps(template.to_json())
     assert f":iam::{PROD}:role/acme-prod-smoke" in text
     assert "lakekit smoke --environment prod" in text
+
+
+@pytest.mark.parametrize("has_own_repository", [True, False])
+def test_the_pipeline_calls_what_its_repository_has(
+    has_own_repository: bool, tmp_path: Path
+) -> None:
+    if has_own_repository:
+        make_project_of_ours(tmp_path, version="0.1.0")
+    commands = commands_of(tmp_path)
+
+    calls = " ".join((commands.setup, *commands.check, commands.synth, commands.lakekit))
+    assert ("make" in calls) != has_own_repository
+    assert "--pipeline" in commands.synth
 
 
 def test_without_the_setting_there_is_no_pipeline(tmp_path: Path) -> None:

@@ -99,6 +99,9 @@ def synth(
     bundle: Annotated[
         bool, typer.Option("--bundle/--no-bundle", help="With the packages of functions and jobs.")
     ] = True,
+    pipeline: Annotated[
+        bool, typer.Option("--pipeline", help="The pipeline that deploys, in their place.")
+    ] = False,
 ) -> None:
     """Write the CloudFormation templates and packages of a project.
 
@@ -118,6 +121,7 @@ def synth(
     command = [sys.executable, "cdk/app.py", "--project", str(project.folder)]
     command += [word for name in environment or () for word in ("--environment", name)]
     command += [] if bundle else ["--no-bundle"]
+    command += ["--pipeline"] if pipeline else []
     command += ["--out", str(target)]
     done = subprocess.run(  # noqa: S603  our own program
         command, cwd=root, check=False, stderr=subprocess.PIPE, text=True,
@@ -132,6 +136,8 @@ def synth(
         return
     for line in _made(target):
         say(line)
+    what = "pipeline" if pipeline else '"dev/*"'
+    say(f"next: cdk deploy --app {target} {what}")
 
 
 def _own_files(project: Project) -> Iterator[Path]:
@@ -170,4 +176,3 @@ def _made(target: Path) -> Iterable[str]:
             yield f"  {stack['properties']['stackName']}: {count} resources"
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     yield f"{target}: {size / 1_000_000:.1f} MB"
-    yield f'next: cdk deploy --app {target} "dev/*"'

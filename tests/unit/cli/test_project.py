@@ -121,16 +121,32 @@ def test_synth_without_its_packages_says_which(shop: Path, monkeypatch: pytest.M
     assert "pip install 'lakekit[cdk]'" in str(failed)
 
 
-def test_synth_for_the_cdk_cli_writes_where_that_was_called(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    called: list[list[str]] = []
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the commands of processes, none of which is started."""
+    found: list[list[str]] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        called.append(command)
+        found.append(command)
         return subprocess.CompletedProcess(command, 0, stderr="")
 
     monkeypatch.setattr("lakekit.cli.project.commands.subprocess.run", run)
+    return found
+
+
+def test_synth_makes_the_pipeline_and_says_how_it_is_deployed(
+    shop: Path, called: list[list[str]]
+) -> None:
+    shown = call("synth", "--project", "shop", "--pipeline").stdout
+
+    [command] = called
+    assert "--pipeline" in command
+    assert shown.rstrip().endswith("shop/cdk.out pipeline")
+
+
+def test_synth_for_the_cdk_cli_writes_where_that_was_called(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, called: list[list[str]]
+) -> None:
     monkeypatch.setenv("CDK_OUTDIR", "cdk.out")
 
     assert call("synth", "--project", "shop").stdout == ""

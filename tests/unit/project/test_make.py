@@ -9,7 +9,8 @@ from lakekit.project.folder import open_project
 from lakekit.project.make import make_project
 
 FILES = {
-    ".github/workflows/lakekit.yml", ".gitignore", "README.md", "cdk.json",
+    ".github/workflows/deploy.yml", ".github/workflows/lakekit.yml", ".gitignore", "README.md",
+    "cdk.json",
     "config/contracts/.gitkeep", "config/environments/base.yaml", "config/environments/dev.yaml",
     "config/environments/prod.yaml", "config/schemas/contract.json",
     "config/schemas/environment.json", "config/schemas/source.json", "config/sources/.gitkeep",

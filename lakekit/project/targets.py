@@ -1,6 +1,7 @@
-"""Which environments GitHub's workflows deliver to, with their regions and roles.
+"""Which environments a project's workflows on GitHub deliver to, with their regions and roles.
 
-One line for `$GITHUB_OUTPUT`: what the files of the example's environments say is said once.
+`python -m lakekit.project.targets [FOLDER]` prints one line for `$GITHUB_OUTPUT`: what the files of
+environments say is said once.
 """
 
 import json
@@ -8,8 +9,7 @@ import sys
 from pathlib import Path
 
 from lakekit.config.environment import Environment, read_environments
-
-ROOT = Path(__file__).resolve().parents[1]
+from lakekit.project.folder import open_project
 
 
 def targets(environments: dict[str, Environment]) -> dict[str, dict[str, str]]:
@@ -33,6 +33,11 @@ def role_arn(environment: Environment, role: str) -> str:
     return f"arn:{partition}:iam::{environment.account}:role/{environment.name(role)}"
 
 
-if __name__ == "__main__":
-    found = targets(read_environments(ROOT / "examples/airports/config/environments"))
+def main(folder: str = ".") -> None:
+    """Print those of a project."""
+    found = targets(read_environments(open_project(Path(folder)).environments))
     sys.stdout.write(f"delivery={json.dumps(found)}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
