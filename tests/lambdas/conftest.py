@@ -51,7 +51,8 @@ BUCKETS = {
 # What the templates of the tests' environments name, and what it is called here.
 NAMES = {
     "lakekit-staging": "lakekit-dev", "/staging/": "/dev/", "222222222222": "111111111111",
-    "lakekit-prod": "lakekit-dev", "lakekit_prod": "lakekit_dev", "333333333333": "111111111111",
+    "lakekit-prod": "lakekit-dev", "/prod/": "/dev/", "333333333333": "111111111111",
+    "lakekit_prod": "lakekit_dev",
     **BUCKETS,
     "111111111111": ACCOUNT, "eu-west-1": REGION,
     "lakekit-dev-sources": "sources", "lakekit-dev-queries": "queries",
@@ -199,7 +200,8 @@ def _as_deployed(call: recording.Call) -> recording.Call:
     for name, own in BUCKETS.items():
         region = re.sub(rf"^arn:aws:s3:::{own}(?=/|$)", f"arn:aws:s3:::{name}", region)
     for name, own in (("lakekit/dev/shop_api", "dev-shop-key"),
-                      ("schedule/lakekit-dev-sources/", "schedule/sources/")):  # fmt: skip
+                      ("schedule/lakekit-dev-sources/", "schedule/sources/"),
+                      ("workgroup/lakekit-dev-queries", "workgroup/queries")):  # fmt: skip
         region = region.replace(own, name)
     return step.replace("_", ""), action, region
 

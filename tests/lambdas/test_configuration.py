@@ -71,7 +71,7 @@ def test_an_object_is_read_once(deployed: Account, monkeypatch: pytest.MonkeyPat
     assert settings.source("shop").source == "shop"
 
 
-@pytest.mark.parametrize("role", ["start_run", "route_file", "sweep"])
+@pytest.mark.parametrize("role", ["start_run", "route_file", "sweep", "share_table"])
 def test_each_function_that_needs_them_may_read_them(deployed: Account, role: str) -> None:
     with deployed.rights.acting_as(role):
         assert read_settings().source("shop").source == "shop"

@@ -15,6 +15,7 @@ from tests.rights.roles import documents
 PAGE = Path(__file__).parents[2] / "docs/security.md"
 HEADING = "### Rights that nothing here asks for"
 Roles = dict[str, tuple[Statement, ...]]
+ACCOUNTS = {"dev": "1" * 12, "staging": "2" * 12, "prod": "3" * 12}
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,14 @@ class Right:
 
 @cache
 def roles() -> Roles:
-    """Return what each role of dev may do, and those that only staging has, by dev's names."""
+    """Return what each role may do in any of the tests' environments, by dev's names."""
     found: Roles = {}
-    dev = list(documents("dev"))
-    more = [each for each in documents("staging") if each[0] not in {role for role, _ in dev}]
-    for role, document in (*dev, *more):
-        text = json.dumps(document).replace("222222222222", "111111111111")
-        for name in ("lakekit-{}", "/lakekit/{}/", "lakekit_{}"):
-            text = text.replace(name.format("staging"), name.format("dev"))
-        found[role] = (*found.get(role, ()), *parse_document(json.loads(text)))
+    for environment, account in ACCOUNTS.items():
+        for role, document in documents(environment):
+            text = json.dumps(document).replace(account, ACCOUNTS["dev"])
+            for name in ("lakekit-{}", "/lakekit/{}/", "lakekit_{}"):
+                text = text.replace(name.format(environment), name.format("dev"))
+            found[role] = (*found.get(role, ()), *parse_document(json.loads(text)))
     return found
 
 
