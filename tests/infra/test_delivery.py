@@ -34,6 +34,10 @@ PIPELINE = (
     f"delivery: {{repository: acme/lake, pipeline: {{connection: '{CONNECTION.format(DEV)}', "
     "environments: [dev, prod]}}\n"
 )
+CONTRACT = (
+    "contract: orders\nsource: shop\nendpoint: {path: /o}\n"
+    "schema: [{name: id, type: bigint}]\nhistory: {keys: [id]}\n"
+)
 SUBJECT = "token.actions.githubusercontent.com:sub"
 
 
@@ -43,7 +47,9 @@ def project(folder: Path, dev: str = "") -> Path:
         "dev": f"account: '{DEV}'\n{STREAMS}{dev}",
         "prod": f"account: '{PROD}'\ndelivery: {{existing_provider: true}}\n",
     }
-    return make_project(folder, environments=environments, sources={"shop": ""})
+    made = make_project(folder, environments=environments, sources={"shop": ""})
+    (made / "config/contracts/orders.yaml").write_text(CONTRACT)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +93,7 @@ def streams(environments_of_github: dict[str, Environment]) -> Template:
 def piped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Template, Json]:
     """Return the pipeline, and the trust of production's role for it."""
     root = project(tmp_path_factory.mktemp("project"), PIPELINE)
+    (root / "cdk.json").write_text("{}")
     out = tmp_path_factory.mktemp("cdk.out")
     app = build([], project=root, out=str(out), context=CONTEXT, pipeline=True)
     stack: Any = app.node.find_child("pipeline")
@@ -262,6 +269,8 @@ def test_an_environment_trusts_the_pipeline_in_place_of_github(
     text = json.dumps(template.to_json())
     assert f":iam::{PROD}:role/acme-prod-smoke" in text
     assert "lakekit smoke --environment prod" in text
+    assert "lakekit synth --pipeline" in text
+    assert "make " not in text
 
 
 @pytest.mark.parametrize("has_own_repository", [True, False])
