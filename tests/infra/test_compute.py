@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from cdk.constructs.pause import WORK as PAUSE
+from cdk.constructs.sharing import WORK as SHARE
 from cdk.stacks.compute import FUNCTIONS, JOBS
+from lakekit.aws.doctor.before import PAUSING, RESERVED, SHARING
 from lakekit.config.functions import MEMORY_MB
-from tests.infra.conftest import Stacks
+from tests.infra.conftest import ROOT, Stacks
 
 Json = dict[str, Any]
 
@@ -55,6 +58,14 @@ def test_functions_have_concurrency_of_their_own_where_the_environment_says_so(
 def test_an_account_keeps_the_concurrency_that_it_cannot_give_away() -> None:
     """Of 1,000 executions at once, Lambda keeps 100 for functions without a share."""
     assert sum(work.at_once for work in FUNCTIONS.values()) <= 900
+
+
+def test_the_account_is_asked_for_what_functions_reserve() -> None:
+    reserved = sum(work.at_once for work in FUNCTIONS.values())
+
+    assert (reserved, SHARE.at_once, PAUSE.at_once) == (RESERVED, SHARING, PAUSING)
+    page = (ROOT / "docs/deploy.md").read_text()
+    assert f"{RESERVED} together, {SHARING} more for ShareTable and {PAUSING} for Pause" in page
 
 
 def test_functions_and_machines_are_traced(stacks: Stacks) -> None:
