@@ -17,6 +17,7 @@ from lakekit.cli.operate.places import (
     where_option,
 )
 from lakekit.cli.output import say, show
+from lakekit.cli.project.place import sandbox_folder
 from lakekit.cli.sandbox import Data
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
@@ -94,6 +95,11 @@ def watch(  # noqa: PLR0913, PLR0917  each is an option
 
     if run and source:
         raise InvalidStepInputError("give a RUN or --source, not both")
+    if here(environment, sandbox):
+        raise InvalidStepInputError(
+            "a local run is shown by `lakekit run` itself; to watch another one, give "
+            "--environment NAME or --sandbox"
+        )
     with opened(environment, sandbox, data) as place:
         name = run.rpartition(":")[2] if run else _newest(place, source)
         found = show_run(
@@ -103,7 +109,7 @@ def watch(  # noqa: PLR0913, PLR0917  each is an option
             where=where_option(environment, data),
             as_json=as_json,
             verbose=verbose,
-            logs=None if environment else data / "logs",
+            logs=None if environment else sandbox_folder(data) / "logs",
         )
     if as_json:
         say(to_json(found))
