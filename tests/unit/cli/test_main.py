@@ -60,6 +60,21 @@ def test_an_error_is_one_line(
     assert capsys.readouterr().err == line
 
 
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["histroy", "people"], "Did you mean 'history'"),
+        (["sandbox", "upp"], "Did you mean 'up'?"),
+        (["tables", "--formt", "json"], "--format"),
+    ],
+)
+def test_a_word_that_is_misspelt_gets_the_nearest_one(words: list[str], nearest: str) -> None:
+    done = CliRunner().invoke(app, words)
+
+    assert done.exit_code == 2
+    assert nearest in " ".join(done.stderr.replace("│", "").split())
+
+
 def test_no_command_shows_the_help() -> None:
     assert "merge" in CliRunner().invoke(app, []).output
 
