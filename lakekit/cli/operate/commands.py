@@ -44,7 +44,7 @@ LandingArgument = Annotated[
     typer.Argument(metavar="LANDING", help="Manifest's key, table and time, or run id."),
 ]
 OptionalLanding = Annotated[
-    list[str] | None, typer.Argument(metavar="[LANDING]", help="Show this one, with all details.")
+    list[str] | None, typer.Argument(metavar="LANDING", help="Show this one, with all details.")
 ]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is kept with the landing.")]
 
@@ -76,7 +76,7 @@ def runs(  # noqa: PLR0913, PLR0917  each is an option
 
 def watch(  # noqa: PLR0913, PLR0917  each is an option
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Its id, instead of the newest.")
+        str | None, typer.Argument(metavar="RUN", help="Its id, instead of the newest.")
     ] = None,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,

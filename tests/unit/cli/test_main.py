@@ -93,6 +93,21 @@ def test_the_help_has_a_line_for_each_command_in_a_terminal_of_80_columns() -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["run"], "lakekit run [OPTIONS] {SOURCE}"),
+        (["runs", "watch"], "lakekit runs watch [OPTIONS] [RUN]"),
+        (["export", "bi"], "lakekit export bi [OPTIONS] [TABLES]..."),
+    ],
+)
+def test_arguments_have_names_and_no_types_of_python(words: list[str], usage: str) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="lakekit").stdout
+
+    assert usage in shown
+    assert "<" not in shown
+
+
 def test_the_help_imports_no_command() -> None:
     code = (
         "import sys; from lakekit.cli.main import app; app(['--help'], standalone_mode=False); "
