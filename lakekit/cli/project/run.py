@@ -53,6 +53,11 @@ def run(
     if outcome.error:
         say(f"failed: {outcome.cause}", err=True)
         say(f"what has landed stays in {where}; see {where / LOG}", err=True)
+        if where == project.warehouse and _waits(where, source):
+            say(
+                "a landing waits for you, and later runs leave it out: lakekit landings --blocked",
+                err=True,
+            )
         raise typer.Exit(1)
     done = "loaded into" if outcome.tables else "nothing new for"
     say(f"{source}: {done} {where} in {time.monotonic() - began:.0f} s", err=True)
@@ -90,6 +95,13 @@ def load(project: Project, source: str, warehouse: Path) -> "Outcome":
                 err=True,
             )
             raise typer.Exit(130) from None
+
+
+def _waits(warehouse: Path, source: str) -> bool:
+    from lakekit.landing.index import BLOCKED, tables_with  # noqa: PLC0415  takes its time
+    from lakekit.local.run.place import LocalPlace  # noqa: PLC0415
+
+    return bool(tables_with(LocalPlace(warehouse).store, BLOCKED, source))
 
 
 @contextmanager

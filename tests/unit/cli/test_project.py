@@ -15,6 +15,7 @@ from lakekit.cli.project import run as run_command
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
 from lakekit.landing.writer import Progress
 from lakekit.local.run.place import LocalPlace
+from tests.unit.cli.apis import Reply, serving
 from tests.unit.runs.kit import begun
 
 SOURCE = "source: shop\nbase_url: https://a.org\n"
@@ -138,6 +139,28 @@ def test_how_far_a_load_is_comes_from_its_documents(tmp_path: Path) -> None:
     place.store.put(layout.run_key("x"), b"broken")
     place.runs.current = "x"
     assert run_command._progress(place) == ()
+
+
+def test_a_run_whose_landing_waits_says_how_to_see_it(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    # Other tests of this process look at what is logged.
+    monkeypatch.setattr(run_command, "_log_into", lambda _: None)
+    (shop / "config/contracts/lines.yaml").write_text(
+        "contract: lines\nsource: shop\nendpoint: {path: /lines, records: $.rows}\n"
+        "schema: [{name: id, type: bigint}]\nhistory: {keys: [id]}\n"
+    )
+    with serving(lambda _: Reply({"rows": [["a"], ["b"]]})) as (base, _):
+        (shop / "config/sources/shop.yaml").write_text(f"source: shop\nbase_url: {base}\n")
+        failed = call("run", "shop")
+    listed = call("landings", "--blocked")
+
+    assert failed.exit_code == 1
+    assert failed.stderr.splitlines()[-1] == (
+        "a landing waits for you, and later runs leave it out: lakekit landings --blocked"
+    )
+    assert "blocked  lines " in listed.stdout
 
 
 def test_synth_removes_nothing_that_it_has_not_made(shop: Path) -> None:
