@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from typer._click import Command, Context
@@ -38,7 +38,7 @@ COMMANDS = {
         ("run", "project.run:run", "Load a source into the local warehouse."),
         ("schema", "project.commands:schema", "Write the JSON Schemas that editors use."),
         ("synth", "project.commands:synth", "Write the CloudFormation templates and packages."),
-        ("sandbox", "rebuild:app", "AWS on this machine: up, run, query, rebuild."),
+        ("sandbox", "rebuild:app", "AWS on this machine: up, run, secret, rebuild."),
     ),
     **_panel(
         "Read tables",
@@ -110,8 +110,12 @@ def load_command(name: str) -> "Command":
 
 
 def _show_plain_types(command: "Command") -> None:
-    """Let the help of a command show TEXT where an option takes one, and nothing at a flag."""
+    """Let the help show TEXT where an option takes one, nothing at a flag, arguments as NAMES."""
     for option in command.get_params(typer.Context(command)):
+        if isinstance(option, TyperArgument):
+            option.metavar = option.metavar or (option.name or "").upper()
+            if not option.type_descriptor.is_choice:
+                option.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
         if isinstance(option, TyperOption) and option.metavar is None:
             option.metavar = _TYPES.get(option.bare_type())
 

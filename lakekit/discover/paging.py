@@ -149,13 +149,15 @@ def probes(seen: Around) -> list[PagingGuess]:
     """Return what may be tried with an answer that shows nothing: parameters that are usual."""
     if not seen.records:
         return []
-    limit_param, limit = _limit(seen)
+    (limit_param, limit), (_, total) = _limit(seen), _totals(seen)
     found = [PagingGuess({"type": "page_number"}, "page=2 was tried", ("page",))]
-    if limit or seen.records % 5 == 0:  # a page has a round number of records
+    # A page has a round number of records.
+    if limit or total or seen.records % 5 == 0:
         name = limit_param or "limit"
         size = {"limit": limit or seen.records, "limit_param": name}
         saw = f"offset={limit or seen.records} was tried"
-        found.append(PagingGuess({"type": "offset", **size}, saw, ("offset", name)))
+        ends = _counted(total, "offset")
+        found.append(PagingGuess({"type": "offset", **size, **ends}, saw, ("offset", name)))
     return found
 
 
@@ -344,8 +346,8 @@ def _own(seen: Around, names: re.Pattern[str]) -> tuple[str, str] | None:
         own = str(each.steps[-1])
         # What an answer calls its page is often not what a request calls it.
         is_page = names is _PAGE_PARAM and each.name in ("number", "currentpage")
-        if each.number is not None and (names.fullmatch(own) or is_page):
-            return "page" if is_page else own, f"the answer has {each.path}: {each.number}"
+        if each.amount is not None and (names.fullmatch(own) or is_page):
+            return "page" if is_page else own, f"the answer has {each.path}: {each.amount}"
     return None
 
 
@@ -354,11 +356,11 @@ def _limit(seen: Around) -> tuple[str | None, int | None]:
         if _LIMIT_PARAM.fullmatch(name) and values[0].isdigit() and int(values[0]) > 0:
             return name, int(values[0])
     for each in seen.scalars:
-        own = str(each.steps[-1])
-        if each.number and _LIMIT_PARAM.fullmatch(own) and seen.records <= each.number <= 100_000:
-            if own.lower() in ("count", "size") and each.number == seen.records:
+        own, number = str(each.steps[-1]), each.amount
+        if number and _LIMIT_PARAM.fullmatch(own) and seen.records <= number <= 100_000:
+            if own.lower() in ("count", "size") and number == seen.records:
                 continue
-            return own, each.number
+            return own, number
     return None, None
 
 
@@ -368,6 +370,6 @@ def _first_page(seen: Around, name: str) -> int | None:
         return int(given[0])
     for each in seen.scalars:
         is_page = str(each.steps[-1]) == name or each.name in ("number", "currentpage")
-        if is_page and each.number is not None:
-            return each.number
+        if is_page and each.amount is not None:
+            return each.amount
     return None

@@ -1,7 +1,7 @@
 """Where the records of an answer may be: lists, lists within wrappers, maps by id, one object."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,9 @@ _UNUSUAL = {
 }  # fmt: skip
 _WRAPPERS = ("node", "_source", "resource")
 _ID = re.compile(r"\d+|[0-9a-f-]{16,}|[A-Z0-9_-]{1,12}|\d{4}-\d\d-\d\d.*")
+# Of a list that names the columns of another one; its objects have each name in one of the fields.
+_HEADS = re.compile(r"\w*(col|field|head|name|label|schema|type)\w*", re.IGNORECASE)
+_NAMES = ("name", "fieldName", "field", "title", "label", "key", "id")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def find_places(form: Form) -> list[Place]:
     """Return where the records may be, the likeliest place first.
 
     Raises:
-        SourceShapeError: The answer is an error, or holds no object at all.
+        SourceShapeError: The answer is an error, holds no object, or has lists for records.
     """
     if form.name == "csv":
         return [Place("$", f"{len(form.rows)} rows", len(form.rows))]
@@ -62,6 +65,7 @@ def find_places(form: Form) -> list[Place]:
         return [*_unparsed(form)]
     _refuse_error(value)
     found = sorted(_below((), value, form), key=lambda place: -place.score)
+    _refuse_rows(value, found)
     if not found:
         raise SourceShapeError("the answer holds no object, so no record; a record is an object")
     return found
@@ -88,6 +92,56 @@ def _refuse_error(value: Any) -> None:
     if errors and not fields.get("data"):
         shown = re.sub(r"\s+", " ", str(errors))[:200]
         raise SourceShapeError(f"the answer is an error: {shown}")
+
+
+def _refuse_rows(value: Any, found: Sequence[Place]) -> None:
+    """Refuse records that are lists of values, whose names are elsewhere."""
+    lists = dict(_lists((), value))
+    for steps, rows in lists.items():
+        width = _width(rows)
+        heads = [path_of(each) for each, items in lists.items() if _are_heads(each, items, width)]
+        is_usual = not steps or str(steps[-1]).lower() in _USUAL
+        best = max((each.score for each in found if each.path not in heads), default=-100)
+        if width and (heads or is_usual) and _score(steps, rows) > best:
+            where = f", and their names in {heads[0]}" if heads else ""
+            raise SourceShapeError(
+                f"{path_of(steps)} has {len(rows)} records as lists of {width} values{where}; a "
+                "record is an object with the names of its fields: ask the API for objects or for "
+                "CSV, often by a parameter such as format, and look again"
+            )
+
+
+def _lists(steps: Steps, value: Any) -> Iterator[tuple[Steps, list[Any]]]:
+    """Yield the lists of an answer that are in no other list."""
+    if isinstance(value, list):
+        yield steps, value
+    elif isinstance(value, Fields) and len(steps) < _MOST_LEVELS:
+        for name, each in value:
+            yield from _lists((*steps, name), each)
+
+
+def _width(rows: list[Any]) -> int:
+    """Return of how many values each item is a list; 0 if one is something else, or has objects."""
+    widths = {0 if _has_objects(each) else len(each) for each in rows}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def _has_objects(item: Any) -> bool:
+    return not isinstance(item, list) or all(isinstance(each, Fields) for each in item)
+
+
+def _are_heads(steps: Steps, items: list[Any], width: int) -> bool:
+    if len(items) != width or not steps or not _HEADS.fullmatch(str(steps[-1])):
+        return False
+    names = [_head(each) for each in items]
+    return None not in names and len({*names}) == width
+
+
+def _head(item: Any) -> str | None:
+    if isinstance(item, Fields):
+        fields = item.named()
+        item = next((fields[name] for name in _NAMES if name in fields), None)
+    return item if isinstance(item, str) and not isinstance(item, Number) else None
 
 
 def _below(steps: Steps, value: Any, form: Form) -> Iterator[Place]:
@@ -125,9 +179,7 @@ def _list(steps: Steps, items: list[Any]) -> Iterator[Place]:
     others = [each for each in items if each is not None and not isinstance(each, Fields)]
     if len(others) * 10 > len(items) or (items and not objects):
         return
-    name = str(steps[-1]).lower() if steps else ""
-    score = min(len(items), 50) + (40 if name in _USUAL or not steps else 0)
-    score -= 8 * len(steps) + (60 if name in _UNUSUAL else 0)
+    score = _score(steps, items)
     what = f"a list of {len(items)}" + (f" with {_names(objects[0])}" if objects else "")
     for wrapper in _wrappers(objects):
         inner = [each.named().get(wrapper) for each in objects]
@@ -136,6 +188,13 @@ def _list(steps: Steps, items: list[Any]) -> Iterator[Place]:
             saw = f"a list of {len(items)}, each wrapped in `{wrapper}`"
             yield Place(path, saw, len(items), score=score + 5)
     yield Place(path_of(steps), what, len(items), score=score)
+
+
+def _score(steps: Steps, items: list[Any]) -> int:
+    """Return how likely a list has the records, by its name, its length and its depth."""
+    name = str(steps[-1]).lower() if steps else ""
+    score = min(len(items), 50) + (40 if name in _USUAL or not steps else 0)
+    return score - 8 * len(steps) - (60 if name in _UNUSUAL else 0)
 
 
 def _wrappers(objects: list[Fields]) -> Iterable[str]:

@@ -60,7 +60,9 @@ def refuse_no_warehouse(warehouse: Path) -> None:
     if warehouse.exists() and not warehouse.is_dir():
         raise InvalidStepInputError(f"{warehouse}: is a file; a warehouse is a folder")
     if not (warehouse / "catalog.db").is_file():
-        raise InvalidStepInputError(f"{warehouse}: no warehouse here; `lakekit merge` makes one")
+        raise InvalidStepInputError(
+            f"{warehouse}: no warehouse here; `lakekit run` or `lakekit merge` makes one"
+        )
 
 
 def _path(location: str) -> str:

@@ -26,9 +26,9 @@ class Warehouse:
 
     Example:
         >>> from lakekit import Warehouse
-        >>> Warehouse("nowhere").tables()
+        >>> Warehouse("nowhere").tables()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        lakekit.errors.InvalidStepInputError: nowhere: no warehouse here; `lakekit merge` makes one
+        lakekit.errors.InvalidStepInputError: nowhere: no warehouse here; `lakekit run` ...
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -93,4 +93,4 @@ def test_a_query_without_a_warehouse_says_what_to_do(tmp_path):
     done = lakekit("sql", "SELECT 1", "--warehouse", str(tmp_path / "none"))
 
     assert done.returncode == 1
-    assert "`lakekit merge` makes one" in done.stderr
+    assert "`lakekit run` or `lakekit merge` makes one" in done.stderr

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lakekit.errors import InvalidStepInputError, SourceRejectedError
-from lakekit.project.folder import Project
+from lakekit.project.folder import SECRETS, Project
 
 # Secrets of this environment are those of a person's own machine, as in the sandbox.
 ENVIRONMENT = "dev"
@@ -49,7 +49,8 @@ def reader_of(values: dict[str, str]) -> Callable[[str], str]:
             return values[named(name)]
         except KeyError:
             raise SourceRejectedError(
-                f"secret {named(name)}: has no value here; give --secret {named(name)}=VALUE"
+                f"secret {named(name)}: has no value here; add it to {SECRETS} of the project, or "
+                f"give --secret {named(name)}=VALUE"
             ) from None
 
     return read

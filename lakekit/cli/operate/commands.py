@@ -17,6 +17,7 @@ from lakekit.cli.operate.places import (
     where_option,
 )
 from lakekit.cli.output import say, show
+from lakekit.cli.project.place import sandbox_folder
 from lakekit.cli.sandbox import Data
 from lakekit.errors import InvalidStepInputError
 from lakekit.models import Model
@@ -43,7 +44,7 @@ LandingArgument = Annotated[
     typer.Argument(metavar="LANDING", help="Manifest's key, table and time, or run id."),
 ]
 OptionalLanding = Annotated[
-    list[str] | None, typer.Argument(metavar="[LANDING]", help="Show this one, with all details.")
+    list[str] | None, typer.Argument(metavar="LANDING", help="Show this one, with all details.")
 ]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is kept with the landing.")]
 
@@ -75,7 +76,7 @@ def runs(  # noqa: PLR0913, PLR0917  each is an option
 
 def watch(  # noqa: PLR0913, PLR0917  each is an option
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Its id, instead of the newest.")
+        str | None, typer.Argument(metavar="RUN", help="Its id, instead of the newest.")
     ] = None,
     environment: EnvironmentOption = None,
     sandbox: SandboxOption = False,
@@ -94,6 +95,11 @@ def watch(  # noqa: PLR0913, PLR0917  each is an option
 
     if run and source:
         raise InvalidStepInputError("give a RUN or --source, not both")
+    if here(environment, sandbox):
+        raise InvalidStepInputError(
+            "a local run is shown by `lakekit run` itself; to watch another one, give "
+            "--environment NAME or --sandbox"
+        )
     with opened(environment, sandbox, data) as place:
         name = run.rpartition(":")[2] if run else _newest(place, source)
         found = show_run(
@@ -103,7 +109,7 @@ def watch(  # noqa: PLR0913, PLR0917  each is an option
             where=where_option(environment, data),
             as_json=as_json,
             verbose=verbose,
-            logs=None if environment else data / "logs",
+            logs=None if environment else sandbox_folder(data) / "logs",
         )
     if as_json:
         say(to_json(found))

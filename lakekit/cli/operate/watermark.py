@@ -26,7 +26,7 @@ from lakekit.warehouse.places import SANDBOX
 app = typer.Typer(help="Where the next run of an incremental table begins.", no_args_is_help=True)
 TableArgument = Annotated[str, typer.Argument(metavar="SOURCE.TABLE", help="The table.")]
 OptionalTable = Annotated[
-    str | None, typer.Argument(metavar="[SOURCE.TABLE]", help="Only this table.")
+    str | None, typer.Argument(metavar="SOURCE.TABLE", help="Only this table.")
 ]
 ValueArgument = Annotated[
     str, typer.Argument(metavar="VALUE", help="A time such as 2026-01-01T00:00:00Z, or the value.")

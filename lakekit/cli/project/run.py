@@ -2,10 +2,11 @@
 
 import logging
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import astuple, fields
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,7 @@ from lakekit.cli.formats import FormatOption
 from lakekit.cli.output import say, show
 from lakekit.cli.project import place
 from lakekit.config.load import check_contracts, read_contracts
-from lakekit.errors import SourceRejectedError
+from lakekit.errors import LakekitError, SourceRejectedError
 from lakekit.local.warehouse import opened, tidy_staging
 from lakekit.project.folder import SECRETS, Project
 from lakekit.project.product import ENVIRONMENT
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lakekit.local.run.load import Outcome
+    from lakekit.local.run.place import LocalPlace
 
 LOG = "run.log"
+# How often the documents of a run are read for what is new.
+LOOK_SECONDS = 5.0
 
 
 def run(
@@ -49,6 +53,11 @@ def run(
     if outcome.error:
         say(f"failed: {outcome.cause}", err=True)
         say(f"what has landed stays in {where}; see {where / LOG}", err=True)
+        if where == project.warehouse and _waits(where, source):
+            say(
+                "a landing waits for you, and later runs leave it out: lakekit landings --blocked",
+                err=True,
+            )
         raise typer.Exit(1)
     done = "loaded into" if outcome.tables else "nothing new for"
     say(f"{source}: {done} {where} in {time.monotonic() - began:.0f} s", err=True)
@@ -78,13 +87,52 @@ def load(project: Project, source: str, warehouse: Path) -> "Outcome":
             lambda text: say(text, err=True),
         )  # fmt: skip
         try:
-            return work.load()
+            with _saying(lambda: _progress(where)):
+                return work.load()
         except KeyboardInterrupt:
             say(
                 f"stopped; what has landed stays in {warehouse}, and the next run goes on with it",
                 err=True,
             )
             raise typer.Exit(130) from None
+
+
+def _waits(warehouse: Path, source: str) -> bool:
+    from lakekit.landing.index import BLOCKED, tables_with  # noqa: PLC0415  takes its time
+    from lakekit.local.run.place import LocalPlace  # noqa: PLC0415
+
+    return bool(tables_with(LocalPlace(warehouse).store, BLOCKED, source))
+
+
+@contextmanager
+def _saying(progress: Callable[[], Sequence[str]]) -> Iterator[None]:
+    """Say meanwhile how far a run is, each line once."""
+    done, said = Event(), set[str]()
+
+    def look() -> None:
+        while not done.wait(LOOK_SECONDS):
+            for line in progress():
+                if line not in said:
+                    said.add(line)
+                    say(line, err=True)
+
+    thread = Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _progress(where: "LocalPlace") -> Sequence[str]:
+    from lakekit.cli.watch.texts import progress_lines  # noqa: PLC0415  takes its time
+    from lakekit.operate.run_report import report_run  # noqa: PLC0415
+
+    # What cannot be read yet must not end a run.
+    with suppress(LakekitError, OSError):
+        return progress_lines(report_run(where.store, where.runs.current))
+    return ()
 
 
 def _spark(warehouse: Path) -> Callable[[], AbstractContextManager["SparkSession"]]:

@@ -8,7 +8,7 @@ from lakekit.cli.formats import FormatOption
 from lakekit.cli.operate.places import EnvironmentOption, SandboxOption
 from lakekit.cli.output import say, show
 from lakekit.cli.read import views
-from lakekit.cli.read.places import WarehouseOption, Where, opened
+from lakekit.cli.read.places import WarehouseOption, Where, opened, resolved
 from lakekit.cli.sandbox import Data
 from lakekit.duckdb import overview
 from lakekit.errors import InvalidStepInputError
@@ -165,11 +165,12 @@ def sql(  # noqa: PLR0913, PLR0917  each is an option
 def _sql_of_spark(query: str, where: Where, form: str, limit: int | None) -> None:
     from lakekit.local import warehouse  # noqa: PLC0415
 
-    if where.warehouse is None or where.sandbox or where.environment:
+    found = resolved(where).warehouse
+    if found is None:
         raise InvalidStepInputError(
             "--engine spark reads a local warehouse; give --warehouse FOLDER"
         )
-    with warehouse.opened(where.warehouse) as spark:
+    with warehouse.opened(found) as spark:
         from lakekit.spark.schema.display import collect_shown  # noqa: PLC0415
 
         show(*collect_shown(spark.sql(query)), form, limit)

@@ -126,7 +126,8 @@ class LocalLoad:
         """Land the pages of an endpoint; its error is kept, and the others go on."""
         try:
             for done in self._pages(run_id, endpoint):
-                self.say(f"{endpoint}: {done.rows:,} records on {done.pages:,} pages")
+                rows, pages = _counted(done.rows, "record"), _counted(done.pages, "page")
+                self.say(f"{endpoint}: {rows} on {pages}")
         except LakekitError as error:
             self._record(run_id, error, endpoint)
 
@@ -237,6 +238,10 @@ class LocalLoad:
                 quarantined=sum(each.quarantined for each in merges),
                 seconds=round(found.seconds, 1) if found else 0,
             )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _failure(error: Exception) -> steps.Failure:

@@ -133,6 +133,20 @@ def offsets(asked: Asked) -> Reply:
     return Reply({"items": found, "offset": offset, "limit": limit, "total": 7})
 
 
+def texts_of_offsets(asked: Asked) -> Reply:
+    """Offsets with all numbers as texts, and keys called uuid."""
+    offset, limit = int(asked.query.get("offset", "0")), int(asked.query.get("limit", "3"))
+    found = [{"uuid": f"0190-{n}", "label": f"L{n}"} for n in range(7)][offset : offset + limit]
+    about = {"offset": str(offset), "limit": str(limit), "total": "7"}
+    return Reply({"paging": about, "entries": found})
+
+
+def silent_offsets(asked: Asked) -> Reply:
+    """Offsets of which an answer says the number of all records alone."""
+    offset, limit = int(asked.query.get("offset", "0")), int(asked.query.get("limit", "3"))
+    return Reply({"total": "7", "items": customers()[offset : offset + limit]})
+
+
 def cursors(asked: Asked) -> Reply:
     at = int(asked.query.get("cursor", "c0")[1:])
     after = f"c{at + 3}" if at + 3 < 7 else None

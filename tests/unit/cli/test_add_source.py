@@ -26,6 +26,11 @@ from tests.unit.cli.apis import Asked, Reply, Serve, serving
 TOKEN = "s3cret-token-value"  # noqa: S105
 KEYSET = {"key_path": "$.id", "key_param": "starting_after", "has_more": "$.has_more"}
 NEXT = "$['@odata.nextLink']"
+ROWS = {"columns": ["uuid", "label"], "rows": [["a", "x"], ["b", None]]}
+TYPED_ROWS = {
+    "meta": {"owner": [{"a": 1}], "columns": [{"name": f"c{n}", "type": "int"} for n in range(60)]},
+    "data": [[*range(60)] for _ in range(3)],
+}
 
 
 def looked(serve: Serve, folder: Path, query: str = "", **given: Any) -> tuple[Contract, int]:
@@ -98,6 +103,11 @@ def test_proposes_how_pages_follow_and_proves_it_by_the_second_one(
         (apis.google, "$.items", {"type": "cursor", "cursor_path": "$.nextPageToken",
                                   "cursor_param": "pageToken"}, ("id",), "name"),
         (apis.order_lines, "$.rows", {"type": "single_page"}, ("order_id", "line_no"), "qty"),
+        (apis.texts_of_offsets, "$.entries",
+         {"type": "offset", "limit": 3, "total": {"path": "$.paging.total"}}, ("uuid",), "label"),
+        (apis.silent_offsets, "$.items",
+         {"type": "offset", "limit": 3, "limit_param": "limit", "total": {"path": "$.total"}},
+         ("id",), "name"),
     ],
 )  # fmt: skip
 def test_finds_records_within_what_is_around_them(
@@ -393,6 +403,14 @@ def test_without_a_secret_it_says_which_one_to_give(tmp_path: Path) -> None:
         (lambda _: Reply({"data": []}), SourceShapeError, r"\$\.data has no records"),
         (lambda _: Reply({"error": {"code": 7}}), SourceShapeError, "is an error"),
         (lambda _: Reply([1, 2, 3]), SourceShapeError, "no object"),
+        (
+            lambda _: Reply(ROWS),
+            SourceShapeError,
+            "rows has 2 records as lists of 2 values, and "
+            r"their names in \$\.columns; a record is an object with the names of its fields",
+        ),
+        (lambda _: Reply(TYPED_ROWS), SourceShapeError, r"their names in \$\.meta\.columns"),
+        (lambda _: Reply(ROWS["rows"]), SourceShapeError, "has 2 records as lists of 2 values; a"),
         (lambda _: Reply(b"{broken"), SourceShapeError, "not JSON"),
         (lambda _: Reply(b"hello"), SourceShapeError, "neither JSON, NDJSON, CSV nor XML"),
         (lambda _: Reply({"message": "no list"}, 404), SourceRejectedError, "404; the source"),
@@ -406,6 +424,15 @@ def test_says_what_is_wrong_with_an_answer(
         looked(serve, tmp_path)
 
     assert [*tmp_path.rglob("*.yaml")] == []
+
+
+def test_one_object_may_have_lists_of_numbers(tmp_path: Path) -> None:
+    place = {"id": 1, "name": "Oslo", "outline": [[10.7, 59.9], [10.8, 59.9]]}
+
+    contract, _ = looked(lambda _: Reply(place), tmp_path)
+
+    assert contract.endpoint.shape == "object"
+    assert contract.column("outline").type == "array<array<double>>"
 
 
 def test_where_no_key_is_seen_none_is_taken(tmp_path: Path) -> None:

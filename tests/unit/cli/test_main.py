@@ -60,6 +60,21 @@ def test_an_error_is_one_line(
     assert capsys.readouterr().err == line
 
 
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["histroy", "people"], "Did you mean 'history'"),
+        (["sandbox", "upp"], "Did you mean 'up'?"),
+        (["tables", "--formt", "json"], "--format"),
+    ],
+)
+def test_a_word_that_is_misspelt_gets_the_nearest_one(words: list[str], nearest: str) -> None:
+    done = CliRunner().invoke(app, words)
+
+    assert done.exit_code == 2
+    assert nearest in " ".join(done.stderr.replace("│", "").split())
+
+
 def test_no_command_shows_the_help() -> None:
     assert "merge" in CliRunner().invoke(app, []).output
 
@@ -76,6 +91,21 @@ def test_the_help_has_a_line_for_each_command_in_a_terminal_of_80_columns() -> N
     assert [f"{name} {entry.summary}" for name, entry in COMMANDS.items()] == [
         line for line in lines if line.partition(" ")[0] in COMMANDS
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["run"], "lakekit run [OPTIONS] {SOURCE}"),
+        (["runs", "watch"], "lakekit runs watch [OPTIONS] [RUN]"),
+        (["export", "bi"], "lakekit export bi [OPTIONS] [TABLES]..."),
+    ],
+)
+def test_arguments_have_names_and_no_types_of_python(words: list[str], usage: str) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="lakekit").stdout
+
+    assert usage in shown
+    assert "<" not in shown
 
 
 def test_the_help_imports_no_command() -> None:

@@ -199,6 +199,12 @@ def test_a_command_needs_one_place(words: list[str]) -> None:
     assert str(failed) == "give --environment NAME or --sandbox"
 
 
+def test_a_local_run_is_not_watched(store: S3ObjectStore) -> None:
+    failed = CliRunner().invoke(app, ["runs", "watch"]).exception
+
+    assert str(failed).startswith("a local run is shown by `lakekit run` itself")
+
+
 def test_without_a_sandbox_it_is_said_how_to_start_one(tmp_path: Path) -> None:
     words = ["status", "--sandbox", "--data", str(tmp_path)]
 

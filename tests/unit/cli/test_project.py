@@ -3,13 +3,20 @@
 import json
 import subprocess
 from pathlib import Path
+from threading import Event
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from lakekit import layout
 from lakekit.cli.arguments import project_first
 from lakekit.cli.main import app
+from lakekit.cli.project import run as run_command
 from lakekit.errors import InvalidStepInputError, UnknownSourceError
+from lakekit.landing.writer import Progress
+from lakekit.local.run.place import LocalPlace
+from tests.unit.cli.apis import Reply, serving
+from tests.unit.runs.kit import begun
 
 SOURCE = "source: shop\nbase_url: https://a.org\n"
 
@@ -99,6 +106,61 @@ def test_a_source_of_files_alone_is_refused_with_what_takes_them(shop: Path, com
     assert str(failed).endswith(
         f"lakekit merge --contract {contract} --warehouse {shop}/warehouse --input FILE --at TIME"
     )
+
+
+def test_a_load_says_meanwhile_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_command, "LOOK_SECONDS", 0.001)
+    looks, seen = iter([["10 pages"], ["10 pages"], ["10 pages", "merging"]]), Event()
+
+    def progress() -> list[str]:
+        found = next(looks, None)
+        if found is None:
+            seen.set()
+        return found or []
+
+    with run_command._saying(progress):
+        assert seen.wait(10)
+
+    assert capsys.readouterr().err == "10 pages\nmerging\n"
+
+
+def test_how_far_a_load_is_comes_from_its_documents(tmp_path: Path) -> None:
+    place = LocalPlace(tmp_path)
+    begun(place.store)  # type: ignore[arg-type]
+    place.runs.current = "r"
+    place.store.put(
+        layout.progress_key("raw/shop/orders/20260101_120000/", "r"),
+        Progress(run_id="r", parts=(), pages=4, resume={}).to_json(),
+    )
+
+    assert run_command._progress(place) == ["extracting orders: 4 pages, 0 rows"]
+    place.store.put(layout.run_key("x"), b"broken")
+    place.runs.current = "x"
+    assert run_command._progress(place) == ()
+
+
+def test_a_run_whose_landing_waits_says_how_to_see_it(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    # Other tests of this process look at what is logged.
+    monkeypatch.setattr(run_command, "_log_into", lambda _: None)
+    (shop / "config/contracts/lines.yaml").write_text(
+        "contract: lines\nsource: shop\nendpoint: {path: /lines, records: $.rows}\n"
+        "schema: [{name: id, type: bigint}]\nhistory: {keys: [id]}\n"
+    )
+    with serving(lambda _: Reply({"rows": [["a"], ["b"]]})) as (base, _):
+        (shop / "config/sources/shop.yaml").write_text(f"source: shop\nbase_url: {base}\n")
+        failed = call("run", "shop")
+    listed = call("landings", "--blocked")
+
+    assert failed.exit_code == 1
+    assert failed.stderr.splitlines()[-1] == (
+        "a landing waits for you, and later runs leave it out: lakekit landings --blocked"
+    )
+    assert "blocked  lines " in listed.stdout
 
 
 def test_synth_removes_nothing_that_it_has_not_made(shop: Path) -> None:

@@ -1,10 +1,13 @@
 """What the readers show: changes as old → new, technical columns only if asked for."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from lakekit.cli.main import app
 from lakekit.cli.read import views
 from lakekit.duckdb import overview
 from lakekit.duckdb.reader import Answer, Counts
@@ -137,3 +140,16 @@ def test_an_unknown_table_names_those_that_there_are(known: list[str], fault: st
         refuse_unknown(["peopel"], known)
 
     assert str(error.value).endswith(fault)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_both_engines_read_the_warehouse_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    (tmp_path / "config/environments").mkdir(parents=True)
+    (tmp_path / "config/environments/base.yaml").write_text("{}\n")
+    monkeypatch.chdir(tmp_path)
+
+    failed = CliRunner().invoke(app, ["sql", "SELECT 1", "--engine", engine]).exception
+
+    assert str(failed).startswith(f"{tmp_path / 'warehouse'}: no warehouse here; `lakekit run`")

@@ -107,7 +107,9 @@ def test_a_secret_is_given_by_its_name(tmp_path: Path) -> None:
 
     assert good.exit_code == 0
     assert "401 with secret lakekit/{environment}/shop; the source says" in str(bad.exception)
-    assert "secret lakekit/dev/shop: has no value here; give --secret" in str(none.exception)
+    assert "secret lakekit/dev/shop: has no value here; add it to secrets.yaml" in str(
+        none.exception
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,26 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import boto3
 import pytest
+import typer
+from moto import mock_aws
 
 from lakekit import layout
 from lakekit.aws.place import Place
 from lakekit.cli import sandbox
 from lakekit.cli.folder_lock import held
+from lakekit.cli.watch import show
 from lakekit.cli.watch.feed import Feed
 from lakekit.cli.watch.texts import maintenance_lines, outcome_lines, progress_lines
 from lakekit.errors import InvalidStepInputError
 from lakekit.health import Health, Maintained
 from lakekit.operate.run_report import EndpointReport, Failed, RunReport, TableReport
 from lakekit.ports import ExecutionDetails
+from lakekit.project.folder import Project
 from lakekit.steps.jobs import MaintainTablesResult
 from tests.unit.operate.kit import Log, execution
 from tests.unit.runs.kit import begun, world
@@ -200,3 +206,51 @@ def test_what_cannot_be_read_is_said_once_and_ends_nothing(
     sandbox._say_news(found)
 
     assert capsys.readouterr().err.count("what is new cannot be read: runs/file-1/run.json") == 1
+
+
+def test_who_watches_no_longer_reads_that_the_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "watch", interrupted)
+    machines: Any = {"load_source": None}
+    place = Place(world().flow, Log(), "ann", machines)
+
+    with pytest.raises(typer.Exit) as end:
+        show.show_run(place, "load_source", "r", where="--sandbox")
+
+    assert end.value.exit_code == 130
+    assert capsys.readouterr().err == (
+        "run r goes on. To watch it again:\n  lakekit runs watch r --sandbox\n"
+    )
+
+
+def test_an_address_of_a_source_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    sources = tmp_path / "config/sources"
+    sources.mkdir(parents=True)
+    (sources / "shop_api.yaml").write_text("source: shop_api\nbase_url: https://shop.example\n")
+    project = Project(tmp_path)
+
+    sandbox._refuse_unknown({"shop_api": "http://127.0.0.1:9000"}, project)
+    for name, hint in (("shop", "did you mean shop_api"), ("x", "there are shop_api")):
+        with pytest.raises(InvalidStepInputError, match=f"{name}: there is no such source; {hint}"):
+            sandbox._refuse_unknown({name: "http://127.0.0.1:9000"}, project)
+
+
+def test_a_secret_of_a_sandbox_that_runs_is_made_and_then_changed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with mock_aws():
+        client: Any = boto3.client("secretsmanager", "eu-west-1")
+        connection = SimpleNamespace(client=lambda _: client)
+        monkeypatch.setattr("lakekit.cli.project.place.connect_sandbox", lambda *_: connection)
+        sandbox.secret("a/b=first")
+        sandbox.secret("a/b=c=d")
+        value = client.get_secret_value(SecretId="a/b")["SecretString"]
+
+    assert value == "c=d"
+    assert capsys.readouterr().out == "secret a/b: made\nsecret a/b: changed\n"

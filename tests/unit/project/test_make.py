@@ -35,7 +35,8 @@ def test_git_ignores_secrets_and_what_runs_leave(tmp_path: Path) -> None:
     make_project(tmp_path, version="1")
 
     ignored = (tmp_path / ".gitignore").read_text().splitlines()
-    assert {"/secrets.yaml", "/warehouse/", "/build/", "/cdk.out/"} <= {*ignored}
+    own = {"/secrets.yaml", "/warehouse/", "/build/", "/cdk.out/", "/lakekit-report.html"}
+    assert own <= {*ignored}
 
 
 def test_a_second_time_writes_nothing_and_says_so(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_load_goes_through_all_steps_and_says_what_each_table_got(
     ]  # fmt: skip
     assert engine.created == ["a", "b"]
     assert {*loading.lines} == {
-        "a: 2 records on 1 pages", "b: 2 records on 1 pages", "merging"
+        "a: 2 records on 1 page", "b: 2 records on 1 page", "merging"
     }  # fmt: skip
     keys = [each.key for each in loading.place.store.list("raw/")]
     assert len([key for key in keys if key.endswith(".complete")]) == 2
