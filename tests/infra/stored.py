@@ -27,11 +27,18 @@ def masked(template: Json) -> Json:
     text = json.dumps(template)
     for pattern, name in HASHES:
         text = pattern.sub(name, text)
-    found: Json = json.loads(text)
+    found: Json = json.loads(text, object_hook=_ordered)
     for resource in found["Resources"].values():
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             resource["Properties"]["DefinitionString"] = "<definition>"
     return found
+
+
+def _ordered(part: Json) -> Json:
+    """Order the resources of a statement: CDK orders them by what hashes are in them, too."""
+    if isinstance(part.get("Resource"), list):
+        part["Resource"] = sorted(part["Resource"], key=json.dumps)
+    return part
 
 
 def read(environment: str) -> dict[str, Json]:
