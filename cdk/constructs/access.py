@@ -6,6 +6,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
+from cdk.constructs.keys import use_through
 from lakekit import layout
 
 RESULTS = "runs/*/results/"
@@ -132,15 +133,8 @@ def _grant_key(bucket: s3.Bucket, role: iam.Role) -> None:
     A write in parts reads what it has encrypted. Nothing is encrypted with the key itself.
     """
     assert bucket.encryption_key  # noqa: S101
-    role.add_to_policy(
-        iam.PolicyStatement(
-            actions=["kms:Decrypt", "kms:GenerateDataKey"],
-            resources=[bucket.encryption_key.key_arn],
-            conditions={
-                "StringEquals": {"kms:ViaService": f"s3.{Stack.of(role).region}.amazonaws.com"}
-            },
-        )
-    )
+    region, key = Stack.of(role).region, bucket.encryption_key.key_arn
+    role.add_to_policy(use_through("s3", region, key, "Decrypt", "GenerateDataKey"))
 
 
 def _objects(

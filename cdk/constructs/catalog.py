@@ -3,6 +3,7 @@
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
+from cdk.constructs.keys import use_through
 from lakekit.config.environment import Environment
 
 
@@ -13,11 +14,7 @@ def allow_catalog_key(role: iam.IRole, environment: Environment) -> None:
     """
     if environment.catalog_key is None:
         return
-    through = f"glue.{Stack.of(role).region}.amazonaws.com"
+    region, key = Stack.of(role).region, environment.catalog_key
     role.add_to_principal_policy(
-        iam.PolicyStatement(
-            actions=["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"],
-            resources=[environment.catalog_key],
-            conditions={"StringEquals": {"kms:ViaService": through}},
-        )
+        use_through("glue", region, key, "Decrypt", "Encrypt", "GenerateDataKey")
     )

@@ -25,8 +25,8 @@ INTERFACES = {
 }
 # Only where the schedules of an environment are paused.
 PAUSE = {"scheduler": "scheduler"}
-# Only where something is done for readers after a load.
-SHARING = {"athena": "athena", "lakeformation": "lakeformation"}
+# Only where something is done for readers after a load: views, tags.
+VIEWS, TAGS = {"athena": "athena"}, {"lakeformation": "lakeformation"}
 NO_ENDPOINT = {
     "ec2": "Lambda and Glue make network interfaces from outside, before anything runs",
     "iam": "a role is passed on in a call of EventBridge Scheduler, which looks at it",
@@ -37,13 +37,13 @@ NO_ENDPOINT = {
 
 def interface_services(environment: Environment) -> list[str]:
     """Return the services that need an endpoint of their own, by the names of endpoints."""
-    wanted = {**INTERFACES}
-    if environment.pause:
-        wanted |= PAUSE
-    if environment.queries.views:
-        wanted["athena"] = SHARING["athena"]
-    if environment.lake_formation:
-        wanted["lakeformation"] = SHARING["lakeformation"]
+    wanted = dict(INTERFACES)
+    for services, is_called in (
+        (PAUSE, environment.pause),
+        (VIEWS, environment.queries.views),
+        (TAGS, environment.lake_formation),
+    ):
+        wanted |= services if is_called else {}
     return sorted(wanted.values())
 
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from cdk.constructs.inbox import queue
-from cdk.constructs.keys import publishers
+from cdk.constructs.keys import publishers, use_through
 from lakekit.config.environment import Environment
 
 TOPIC = "failures"
@@ -46,13 +46,9 @@ class Failures(Construct):
 
     def allow_publishing(self, machine: iam.IGrantable) -> None:
         """Let a state machine publish to the topic, and SNS use its key for the machine."""
-        through = {"kms:ViaService": f"sns.{Stack.of(self).region}.amazonaws.com"}
+        region, key = Stack.of(self).region, self._key.key_arn
         for statement in (
             iam.PolicyStatement(actions=["sns:Publish"], resources=[self.topic.topic_arn]),
-            iam.PolicyStatement(
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                resources=[self._key.key_arn],
-                conditions={"StringEquals": through},
-            ),
+            use_through("sns", region, key, "Decrypt", "GenerateDataKey"),
         ):
             machine.grant_principal.add_to_principal_policy(statement)

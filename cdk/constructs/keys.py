@@ -24,6 +24,15 @@ class EnvironmentKey(kms.Key):
         )
 
 
+def use_through(service: str, region: str, key: str, *actions: str) -> iam.PolicyStatement:
+    """Return the right to have a service use a key, and to do nothing with the key itself."""
+    return iam.PolicyStatement(
+        actions=[f"kms:{action}" for action in actions],
+        resources=[key],
+        conditions={"StringEquals": {"kms:ViaService": f"{service}.{region}.amazonaws.com"}},
+    )
+
+
 def allow_logs(key: kms.Key) -> None:
     """Let CloudWatch encrypt the log groups of this account and region."""
     stack = Stack.of(key)

@@ -17,6 +17,7 @@ from aws_cdk import aws_lakeformation as lakeformation
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from cdk.constructs.keys import use_through
 from cdk.constructs.roles import service_role
 from lakekit.config.environment import Environment
 from lakekit.config.functions import Step
@@ -74,18 +75,12 @@ class ReadersOfLake(Construct):
         role = service_role(self, "role", "lakeformation")
         stack = Stack.of(self)
         objects = lake.arn_for_objects(f"{WAREHOUSE}/*")
-        for actions, resource, conditions in (
-            (["s3:GetObject"], objects, {}),
-            (["s3:ListBucket"], lake.bucket_arn, {}),
-            (
-                ["kms:Decrypt"],
-                key.key_arn,
-                {"StringEquals": {"kms:ViaService": f"s3.{stack.region}.amazonaws.com"}},
-            ),
+        for statement in (
+            iam.PolicyStatement(actions=["s3:GetObject"], resources=[objects]),
+            iam.PolicyStatement(actions=["s3:ListBucket"], resources=[lake.bucket_arn]),
+            use_through("s3", stack.region, key.key_arn, "Decrypt"),
         ):
-            role.add_to_policy(
-                iam.PolicyStatement(actions=actions, resources=[resource], conditions=conditions)
-            )
+            role.add_to_policy(statement)
         location = lakeformation.CfnResource(
             self,
             "location",

@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from cdk.constructs.keys import use_through
 from cdk.constructs.roles import service_role
 from lakekit import layout
 from lakekit.config.environment import Environment
@@ -40,7 +41,6 @@ class Preparations(Construct):
     def _allow_reading(self, key: kms.IKey) -> iam.Role:
         role = service_role(self, "role", "databrew")
         folders = [_folder(each) for each in self._environment.preparations]
-        through = f"s3.{Stack.of(self).region}.amazonaws.com"
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["s3:GetObject"],
@@ -53,13 +53,7 @@ class Preparations(Construct):
                 resources=[self._landing.bucket_arn],
             )
         )
-        role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["kms:Decrypt"],
-                resources=[key.key_arn],
-                conditions={"StringEquals": {"kms:ViaService": through}},
-            )
-        )
+        role.add_to_policy(use_through("s3", Stack.of(self).region, key.key_arn, "Decrypt"))
         return role
 
     def _add(self, each: Preparation) -> None:

@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk.constructs.bucket import PrivateBucket
+from cdk.constructs.keys import use_through
 from cdk.constructs.roles import service_role
 from lakekit.config.infrastructure.replication import Replication
 
@@ -85,18 +86,11 @@ class Copies(Construct):
 
     def _keys(self, key: kms.IKey) -> list[iam.PolicyStatement]:
         """Return the rights to read with one key and write with the other, through S3 alone."""
+        copy = self._replication
         return [
-            iam.PolicyStatement(
-                actions=actions,
-                resources=[resource],
-                conditions={"StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"}},
-            )
-            for actions, resource, region in (
-                (["kms:Decrypt"], key.key_arn, Stack.of(self).region),
-                (["kms:Encrypt", "kms:GenerateDataKey"], self._replication.key,
-                 self._replication.region),
-            )
-        ]  # fmt: skip
+            use_through("s3", Stack.of(self).region, key.key_arn, "Decrypt"),
+            use_through("s3", copy.region, copy.key, "Encrypt", "GenerateDataKey"),
+        ]
 
 
 def _read(bucket: PrivateBucket, prefix: str) -> list[iam.PolicyStatement]:

@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from cdk.constructs.keys import use_through
 from lakekit.config.environment import Environment
 from lakekit.config.source import Source
 
@@ -43,12 +44,7 @@ def reading(stack: Stack, names: Iterable[str]) -> iam.PolicyStatement:
 
 def decrypting(stack: Stack, key: kms.IKey) -> iam.PolicyStatement:
     """Return the right to have secrets decrypted with our key; AWS's own needs none."""
-    manager = f"secretsmanager.{stack.region}.amazonaws.com"
-    return iam.PolicyStatement(
-        actions=["kms:Decrypt"],
-        resources=[key.key_arn],
-        conditions={"StringEquals": {"kms:ViaService": manager}},
-    )
+    return use_through("secretsmanager", stack.region, key.key_arn, "Decrypt")
 
 
 class ReadableSecrets(Construct):

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from cdk.constructs.catalog import allow_catalog_key
 from cdk.constructs.inbox import queue
+from cdk.constructs.keys import use_through
 from cdk.constructs.lake_formation import TAGGING, Grants, Principal
 from cdk.constructs.query import RESULTS
 from cdk.constructs.step_lambda import StepLambda, Work
@@ -115,13 +116,8 @@ class Sharing(Construct):
             storage.lake.bucket_arn,
             storage.results.bucket_arn,
         )
-        self._function.allow(
-            iam.PolicyStatement(
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                resources=[storage.key.key_arn],
-                conditions={"StringEquals": {"kms:ViaService": f"s3.{stack.region}.amazonaws.com"}},
-            )
-        )
+        key = storage.key.key_arn
+        self._function.allow(use_through("s3", stack.region, key, "Decrypt", "GenerateDataKey"))
 
     def _allow_tags(self) -> None:
         """Let the function assign tags. IAM lets it grant nothing.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lakekit.aws.settings import read_settings
-from lakekit.aws.step import logger_of
+from lakekit.aws.step import logged_message, logger_of
 from lakekit.errors import UnknownSourceError
 from lakekit.runs.route_file import parse_inbox_key, route_file
 from lakekit.steps.functions import RouteFile, RouteFileResult
@@ -26,13 +26,8 @@ def route(event: dict[str, Any]) -> None:
             "arrived_at": event["time"],
         }
     )
-    try:
+    with logged_message(logger, "not routed", key=step.key):
         result = route_step(step)
-    except Exception as error:
-        # The batch processor would swallow it: the message goes back to the queue.
-        name, cause = type(error).__name__, str(error)
-        logger.exception("not routed", key=step.key, error=name, cause=cause)
-        raise
     logger.info("routed", key=step.key, result=result.to_event())
 
 

@@ -1,6 +1,7 @@
 """What every handler has around it: one structured line in, one out, one for an error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any
 
@@ -35,6 +36,19 @@ def logged_step(handler: Handler) -> Handler:
             return result
 
     return logged
+
+
+@contextmanager
+def logged_message(logger: Logger, fault: str, **about: Any) -> Iterator[None]:
+    """Log why a message of a queue failed, and raise it again, so that the message goes back.
+
+    The batch processor would swallow it.
+    """
+    try:
+        yield
+    except Exception as error:
+        logger.exception(fault, **about, error=type(error).__name__, cause=str(error))
+        raise
 
 
 @cache

@@ -12,7 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
 from cdk.constructs.acls import ranges
-from cdk.constructs.endpoints import GATEWAY, INTERFACES, NO_ENDPOINT, PAUSE, SHARING
+from cdk.constructs.endpoints import GATEWAY, INTERFACES, NO_ENDPOINT, PAUSE, TAGS, VIEWS
 from cdk.stacks.network import NetworkStack
 from lakekit.config.environment import Environment
 from lakekit.config.source import load_source
@@ -101,7 +101,7 @@ def test_each_service_that_a_role_may_call_has_an_endpoint_or_a_reason(
         for _, action in inner_roles(stacks)
     }  # fmt: skip
 
-    ways = GATEWAY.keys() | INTERFACES.keys() | PAUSE.keys() | SHARING.keys()
+    ways = GATEWAY.keys() | INTERFACES.keys() | PAUSE.keys() | VIEWS.keys() | TAGS.keys()
     assert called == ways | NO_ENDPOINT.keys()
     assert not NO_ENDPOINT.keys() & ways
     assert all(len(reason) > 40 for reason in NO_ENDPOINT.values())
@@ -112,7 +112,12 @@ def test_endpoints_are_those_of_the_services_that_are_called(prod: Stacks, small
         names = [each["ServiceName"] for each in properties(template, "AWS::EC2::VPCEndpoint")]
         return {json.dumps(name).rpartition(".")[2].strip('"]}') for name in names}
 
-    assert services(prod["network"]) == {*INTERFACES.values(), *SHARING.values(), "s3"}
+    assert services(prod["network"]) == {
+        *INTERFACES.values(),
+        *VIEWS.values(),
+        *TAGS.values(),
+        "s3",
+    }
     assert services(small) == {*INTERFACES.values(), *PAUSE.values(), "s3"}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from lakekit.aws.readers.tags import AccessTags
 from lakekit.aws.readers.views import AthenaEngine, CatalogColumns
 from lakekit.aws.settings import client, read_settings
-from lakekit.aws.step import logger_of
+from lakekit.aws.step import logged_message, logger_of
 from lakekit.errors import UnknownSourceError
 from lakekit.steps.functions import ShareTable, ShareTableResult
 from lakekit.watch.share_table import share_table
@@ -15,13 +15,8 @@ def share(event: dict[str, Any]) -> None:
     """Show the table of an event to its readers."""
     logger, detail = logger_of("share_table"), event["detail"]
     step = ShareTable.from_event({name: detail[name] for name in ("database", "source", "table")})
-    try:
+    with logged_message(logger, "not shared", table=step.table):
         result = share_step(step)
-    except Exception as error:
-        # The batch processor would swallow it: the message goes back to the queue.
-        name, cause = type(error).__name__, str(error)
-        logger.exception("not shared", table=step.table, error=name, cause=cause)
-        raise
     logger.info("shared", table=step.table, result=result.to_event())
 
 
